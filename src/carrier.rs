@@ -1,0 +1,455 @@
+//! How does a chain of stream operators keep one re-ask outstanding, whatever asks for it?
+//!
+//! By one shared handle. Rejections and triggers go into the [`Carrier`] from any thread, come out of
+//! its [`triggers`](Carrier::triggers) one by one, and run through three operators:
+//!
+//! ```text
+//! triggers ──► charge ──► defer ──► concat_attempts ──► answers
+//!    ▲        (eager:    (lazy:    (serial: one re-ask
+//!    │      accounting) the probe)  outstanding)
+//!    └──────────────── refused again ◄────┘
+//! ```
+//!
+//! The operators are [`CarrierExt`]'s. They neither spawn nor log nor read a clock, and any combinator
+//! fits between them.
+//!
+//! # Invariants
+//!
+//! 1. **One lock.** Ledger, inbox and the bits of the slot change together or not at all.
+//! 2. **A rejection is queued, never folded**, and charged in the order of arrival (`R12`, `R14`).
+//! 3. **A trigger is a debt, not an entry.** Any number of them are one bit, which every attempt that
+//!    begins after them, or asks after them, takes on (`R16`). An attempt that a trigger asked for
+//!    begins only while that debt stands.
+//! 4. **What is dropped is owed again**: an attempt that is dropped unfinished gives back the place,
+//!    the debt that it took on, and its charge, which is not made a second time.
+//! 5. **One chain.** The newest [`Triggers`] is the only one that yields, so that a chain that is built
+//!    anew takes over; it still waits for the place, while the old one's attempt is out.
+//! 6. **An opened subscription makes what was charged before it stale** (`R9`): dropped, never run.
+
+use std::{collections::VecDeque, fmt};
+
+use futures_core::Stream;
+
+use crate::{
+    activation::StreamId,
+    address::Address,
+    budget::Budget,
+    ledger::{Charge, GaveUp, Ledger},
+    monitor::{Monitor, Ticket},
+    refusal::Rejection,
+    slot,
+    sync::Arc,
+    verdict::Refused,
+};
+
+mod charge;
+mod concat_attempts;
+mod defer;
+mod triggers;
+
+pub use self::{
+    charge::Charges,
+    concat_attempts::{ConcatAttempts, RideError},
+    defer::{Attempt, Defer},
+    triggers::{Trigger, Triggers},
+};
+
+/// The handle that ties the loop: the ledger, what has arrived, and the place for the one re-ask.
+///
+/// # Clone
+///
+/// A handle: clones share one loop, and any thread may [`reject`](Carrier::reject) or
+/// [`nudge`](Carrier::nudge).
+///
+/// # Examples
+///
+/// A rider of one's own, with the operators of [`CarrierExt`]. Its owner refuses once:
+///
+/// ```
+/// use std::pin::pin;
+///
+/// use futures::{StreamExt, TryStreamExt};
+/// use rideout::{Budget, Carrier, CarrierExt, Rejection, Ruling, verdict::Judged};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
+/// let mut asks = 0;
+/// let mut answers = pin!(
+///     carrier
+///         .triggers()
+///         .charge(&carrier)
+///         .inspect(|charge| println!("{charge:?}")) // any combinator fits in between
+///         .defer(|_charge| {
+///             asks += 1;
+///             let answer = if asks == 1 { Err(draining()) } else { Ok("a subscription") };
+///             async move { answer }
+///         })
+///         .concat_attempts(&carrier)
+/// );
+/// assert_eq!(answers.try_next().await?, Some("a subscription"));
+///
+/// fn draining() -> Judged<std::fmt::Error> {
+///     Judged { error: std::fmt::Error, ruling: Ruling::Promise(Rejection::by_owner(None)) }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Carrier {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    stream: StreamId,
+    address: Address,
+    state: Monitor<State>,
+}
+
+struct State {
+    ledger: Ledger,
+    // Rejections, and the charges that were given back, in order.
+    inbox: VecDeque<Trigger>,
+    slot: slot::State,
+    // Whether the debt has been handed out as a trigger that has not begun yet.
+    offered: bool,
+    // Whether the attempt that is out has said that its ask went out.
+    asked: bool,
+    // Whether a chain found the place taken and waits for it.
+    contended: bool,
+    // The number of the newest `Triggers`.
+    chain: u64,
+}
+
+/// What became of an attempt whose turn it was.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// The place is its own.
+    Begun,
+    /// A trigger's attempt whose debt an earlier one has taken on (invariant 3).
+    Covered,
+}
+
+impl fmt::Debug for Carrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Carrier");
+        debug.field("stream", &self.shared.stream).field("address", &self.shared.address);
+        self.shared.state.with(|state| {
+            debug.field("slot", &state.slot).field("inbox", &state.inbox.len());
+        });
+        debug.finish_non_exhaustive()
+    }
+}
+
+impl Carrier {
+    /// Creates the carrier of a stream of its own, which asks `address` within `budget`.
+    ///
+    /// It owes the first ask, so that this one has the same arms as every re-ask (`R20`).
+    pub fn new(address: Address, budget: Budget) -> Self {
+        let stream = StreamId::mint();
+        let mut slot = slot::State::default();
+        slot.owe();
+        let state = State {
+            ledger: Ledger::new(stream, address.clone(), budget),
+            inbox: VecDeque::new(),
+            slot,
+            offered: false,
+            asked: false,
+            contended: false,
+            chain: 0,
+        };
+        let state = Monitor::new(state);
+        Carrier { shared: Arc::new(Shared { stream, address, state }) }
+    }
+
+    /// Returns the identity of the stream, the same for the carrier's whole life (`R24`).
+    pub fn stream(&self) -> StreamId {
+        self.shared.stream
+    }
+
+    /// Returns the address that is asked.
+    pub fn address(&self) -> &Address {
+        &self.shared.address
+    }
+
+    /// Creates the stream of what asks for an ask: rejections, and triggers.
+    ///
+    /// It takes over from the one before, which ends (invariant 5).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{FutureExt, StreamExt};
+    /// use rideout::{Budget, Carrier, carrier::Trigger};
+    ///
+    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
+    /// let mut old = carrier.triggers();
+    /// let mut new = carrier.triggers();
+    /// assert_eq!(old.next().now_or_never(), Some(None));
+    /// assert_eq!(new.next().now_or_never(), Some(Some(Trigger::Ask)));
+    /// # Ok::<_, rideout::address::InvalidAddress>(())
+    /// ```
+    pub fn triggers(&self) -> Triggers {
+        let mut chain = 0;
+        self.shared.state.announce(|state| {
+            state.chain += 1;
+            // What the old chain was offered and has not begun, the new one is offered again.
+            state.offered = false;
+            chain = state.chain;
+            true
+        });
+        Triggers::new(self.clone(), chain)
+    }
+
+    /// Hands in a rejection: it is charged, and becomes one attempt.
+    ///
+    /// For what ends a subscription; the refusal of an ask comes here by itself.
+    pub fn reject(&self, rejection: Rejection) {
+        self.shared.state.announce(|state| {
+            state.inbox.push_back(Trigger::Rejected(rejection));
+            true
+        });
+    }
+
+    /// Asks for a re-ask that nothing is charged for.
+    ///
+    /// Any number of nudges are satisfied by one ask that goes out after them; one while an ask is out
+    /// becomes one more after it (`R16`).
+    pub fn nudge(&self) {
+        self.shared.state.announce(|state| {
+            state.offered = false;
+            state.slot.owe();
+            true
+        });
+    }
+
+    /// Reports that an ask was answered: every count is cleared (`R9`).
+    ///
+    /// An ask that succeeded is not yet an answer: a subscription that opened and then refused has
+    /// answered nothing. Call it at the first item, or where one pace was lived without one.
+    pub fn answered(&self) {
+        self.with_ledger(Ledger::answered);
+    }
+
+    /// Marks the moment at which the running attempt's ask goes out, and returns the ask's number: 1
+    /// for the first.
+    ///
+    /// What was triggered while the attempt waited is satisfied by this ask (`R16`). An attempt that
+    /// does not say so counts as one ask when it is over, and leaves such triggers to one more.
+    pub fn asking(&self) -> u32 {
+        self.shared.state.with(|state| {
+            if state.slot.is_taken() {
+                state.slot.cover();
+            }
+            state.offered = false;
+            state.asked = true;
+            state.ledger.asked()
+        })
+    }
+
+    pub(crate) fn with_ledger<R>(&self, look: impl FnOnce(&mut Ledger) -> R) -> R {
+        self.shared.state.with(|state| look(&mut state.ledger))
+    }
+
+    pub(crate) fn charge(&self, rejection: Rejection) -> Result<Charge, Box<GaveUp>> {
+        self.with_ledger(|ledger| ledger.charge(rejection))
+    }
+
+    /// Takes the place for an attempt under `charge`, or waits for it.
+    pub(crate) fn poll_begin(
+        &self,
+        ticket: &mut Ticket,
+        cx: &mut std::task::Context<'_>,
+        charge: &Charge,
+    ) -> std::task::Poll<Turn> {
+        self.shared.state.poll(ticket, cx, |state| {
+            if state.slot.is_taken() {
+                state.contended = true;
+                return None;
+            }
+            if !charge.is_uncharged() {
+                state.slot.owe();
+            }
+            state.offered = false;
+            state.asked = false;
+            Some(if state.slot.claim() { Turn::Begun } else { Turn::Covered })
+        })
+    }
+
+    /// The running attempt was answered (invariant 6).
+    pub(crate) fn opened(&self) {
+        self.settle(|state| state.inbox.retain(|trigger| !matches!(trigger, Trigger::Owed(_))));
+    }
+
+    /// The running attempt was refused.
+    pub(crate) fn refused(&self, rejection: Rejection) {
+        self.settle(|state| state.inbox.push_back(Trigger::Rejected(rejection)));
+    }
+
+    /// The running attempt ended the stream.
+    pub(crate) fn ended(&self) {
+        self.settle(|_| {});
+    }
+
+    /// Gives back what a chain had not finished: the attempt that is out, and what was queued behind
+    /// it, in order (invariant 4).
+    pub(crate) fn give_back(&self, running: Option<Charge>, queued: impl Iterator<Item = Charge>) {
+        let cancelled = running.is_some();
+        let charges: Vec<_> =
+            running.into_iter().chain(queued).filter(|charge| !charge.is_uncharged()).collect();
+        self.shared.state.announce(|state| {
+            for charge in charges.into_iter().rev() {
+                state.inbox.push_front(Trigger::Owed(charge));
+            }
+            state.offered = false;
+            if cancelled {
+                state.slot.cancel();
+            }
+            true
+        });
+    }
+
+    pub(crate) fn forget(&self, ticket: &mut Ticket) {
+        self.shared.state.forget(ticket);
+    }
+
+    fn settle(&self, and: impl FnOnce(&mut State)) {
+        self.shared.state.announce(|state| {
+            and(state);
+            if !state.asked {
+                state.ledger.asked();
+            }
+            let owed = state.slot.settle();
+            std::mem::take(&mut state.contended) || owed
+        });
+    }
+}
+
+/// The operators of a ride-out, for every stream.
+///
+/// Read in this order they are the machine of the [module's picture](self). Each has a file, and the
+/// reason why it is eager or lazy stands there.
+pub trait CarrierExt: Stream {
+    /// Charges each rejection when it arrives, also while an attempt runs (`R12`).
+    ///
+    /// Yields the charge, or the give-up as the error, after which the stream has ended.
+    ///
+    /// Eager, because the budget is the owner's behaviour over time, not the reader's progress: three
+    /// rejections that arrive while one attempt is stuck are three, whether or not an attempt ever
+    /// runs for them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{FutureExt, StreamExt, stream};
+    /// use rideout::{Budget, Carrier, CarrierExt, Rejection, ledger::Cause};
+    ///
+    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default().re_asks(1));
+    /// let mut charges = stream::repeat(Rejection::by_route()).charge(&carrier);
+    ///
+    /// let mut next = || charges.next().now_or_never().flatten();
+    /// assert_eq!(next().unwrap().unwrap().count(), 1);
+    /// assert_eq!(next().unwrap().unwrap_err().cause, Cause::Route);
+    /// assert!(next().is_none());
+    /// # Ok::<_, rideout::address::InvalidAddress>(())
+    /// ```
+    fn charge(self, carrier: &Carrier) -> Charges<Self>
+    where
+        Self: Sized,
+        Self::Item: Into<Trigger>,
+    {
+        Charges::new(self, carrier.clone())
+    }
+
+    /// Makes each charge an attempt that calls `probe` when it is first polled, and not before
+    /// (`R13`).
+    ///
+    /// Lazy, because a probe looks at the world: whether a teardown is over, which host serves now. A
+    /// look at the moment of the rejection would be answered by the owner that is going away. An
+    /// attempt that is never reached costs nothing.
+    ///
+    /// `probe` is kept once and never cloned, so what it counts, it counts over all attempts.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    ///
+    /// use futures::{FutureExt, StreamExt, stream};
+    /// use rideout::{Budget, Carrier, CarrierExt, Rejection};
+    ///
+    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
+    /// let world = Cell::new("draining");
+    ///
+    /// let mut attempts = stream::iter([Rejection::by_route()])
+    ///     .charge(&carrier)
+    ///     .defer(|_charge| std::future::ready(world.get()));
+    /// let attempt = attempts.next().now_or_never().flatten().unwrap()?;
+    ///
+    /// world.set("serving");
+    /// assert_eq!(attempt.now_or_never(), Some("serving"));
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    fn defer<F, Fut>(self, probe: F) -> Defer<Self, F>
+    where
+        Self: Sized + Stream<Item = Result<Charge, Box<GaveUp>>>,
+        F: FnMut(Charge) -> Fut,
+        Fut: Future,
+    {
+        Defer::new(self, probe)
+    }
+
+    /// Runs one attempt at a time, in the order of arrival, and yields the answers (`R14`).
+    ///
+    /// A promise goes back to `carrier`, and comes round as the next charge. While an attempt runs,
+    /// what arrives is charged and queued. A give-up ends the stream at once and drops the attempt
+    /// that runs; a verdict ends it too.
+    ///
+    /// Serial, because the one owner that comes back would be met by every attempt that was left
+    /// running: exactly one re-ask is ever outstanding (`R16`).
+    ///
+    /// # Errors
+    ///
+    /// [`RideError::GaveUp`] when a budget is spent, [`RideError::Verdict`] when an attempt ended in
+    /// an error that is no promise. The stream has ended then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the stream gives what it had not finished back to `carrier`: the next chain begins
+    /// with the attempt that was running, under the charge that it had.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::pin::pin;
+    ///
+    /// use futures::StreamExt;
+    /// use rideout::{Budget, Carrier, CarrierExt, Refusal, RideError, refusal::Kind};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
+    /// let mut answers = pin!(
+    ///     carrier
+    ///         .triggers()
+    ///         .charge(&carrier)
+    ///         .defer(|_charge| async { Err::<(), _>(Refusal::new(Kind::NotFound, "no such price")) })
+    ///         .concat_attempts(&carrier)
+    /// );
+    /// assert!(matches!(answers.next().await, Some(Err(RideError::Verdict(_)))));
+    /// assert!(answers.next().await.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn concat_attempts<F, Fut, A, E>(self, carrier: &Carrier) -> ConcatAttempts<Self, F, Fut, E>
+    where
+        Self: Sized + Stream<Item = Result<Attempt<F, Fut>, Box<GaveUp>>>,
+        F: FnMut(Charge) -> Fut,
+        Fut: Future<Output = Result<A, E>>,
+        E: Refused,
+    {
+        ConcatAttempts::new(self, carrier.clone())
+    }
+}
+
+impl<St: Stream> CarrierExt for St {}

@@ -1,0 +1,198 @@
+//! Probing lazily: an attempt looks at the world when it runs, not when its rejection arrived.
+
+use std::{
+    fmt,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use futures_core::{FusedStream, Stream};
+use pin_project::pin_project;
+
+use crate::{
+    ledger::{Charge, GaveUp},
+    sync::{Arc, Mutex, lock},
+};
+
+// Where the one closure lies while nobody calls it. Empty during a call: no user code runs under a
+// lock.
+type Place<F> = Arc<Mutex<Option<F>>>;
+
+/// Stream for the [`defer`](super::CarrierExt::defer) method.
+#[pin_project]
+#[must_use = "streams do nothing unless polled"]
+pub struct Defer<St, F> {
+    #[pin]
+    stream: St,
+    probe: Place<F>,
+    // Whether the stream has ended.
+    done: bool,
+}
+
+impl<St: fmt::Debug, F> fmt::Debug for Defer<St, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Defer").field("stream", &self.stream).finish_non_exhaustive()
+    }
+}
+
+impl<St, F> Defer<St, F> {
+    pub(super) fn new(stream: St, probe: F) -> Self {
+        Defer { stream, probe: Arc::new(Mutex::new(Some(probe))), done: false }
+    }
+
+    /// Returns the stream underneath.
+    pub fn get_ref(&self) -> &St {
+        &self.stream
+    }
+
+    /// Returns the stream underneath, mutably.
+    pub fn get_mut(&mut self) -> &mut St {
+        &mut self.stream
+    }
+}
+
+impl<St, F, Fut> Stream for Defer<St, F>
+where
+    St: Stream<Item = Result<Charge, Box<GaveUp>>>,
+    F: FnMut(Charge) -> Fut,
+    Fut: Future,
+{
+    type Item = Result<Attempt<F, Fut>, Box<GaveUp>>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.project();
+        if *this.done {
+            return Poll::Ready(None);
+        }
+        let charge = ready!(this.stream.poll_next(cx));
+        *this.done = charge.is_none();
+        let attempt = |charge| Attempt { charge, probe: Arc::clone(this.probe), future: None };
+        Poll::Ready(charge.map(|charge| charge.map(attempt)))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        if self.done { (0, Some(0)) } else { self.stream.size_hint() }
+    }
+}
+
+impl<St, F, Fut> FusedStream for Defer<St, F>
+where
+    St: Stream<Item = Result<Charge, Box<GaveUp>>>,
+    F: FnMut(Charge) -> Fut,
+    Fut: Future,
+{
+    fn is_terminated(&self) -> bool {
+        self.done
+    }
+}
+
+/// One attempt of a chain: a future that calls the probe when it is first polled.
+///
+/// # Panics
+///
+/// When the probe panics, or the future that it returned. That future is dropped then: polled again,
+/// the attempt begins anew.
+///
+/// # Cancel safety
+///
+/// Dropped before its first poll it has called nothing. Dropped later it drops what the probe
+/// returned.
+#[pin_project]
+#[must_use = "futures do nothing unless polled"]
+pub struct Attempt<F, Fut> {
+    charge: Charge,
+    probe: Place<F>,
+    // What the probe returned; `None` before the first poll, and after a panic.
+    #[pin]
+    future: Option<Fut>,
+}
+
+impl<F, Fut> fmt::Debug for Attempt<F, Fut> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attempt").field("charge", &self.charge).finish_non_exhaustive()
+    }
+}
+
+impl<F, Fut> Attempt<F, Fut> {
+    /// Returns the charge that pays for it.
+    pub fn charge(&self) -> &Charge {
+        &self.charge
+    }
+
+    /// Returns what the probe returned, `None` before the first poll.
+    pub fn future(self: Pin<&mut Self>) -> Option<Pin<&mut Fut>> {
+        self.project().future.as_pin_mut()
+    }
+}
+
+impl<F, Fut> Future for Attempt<F, Fut>
+where
+    F: FnMut(Charge) -> Fut,
+    Fut: Future,
+{
+    type Output = Fut::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Fut::Output> {
+        let mut this = self.project();
+        if this.future.is_none() {
+            let Some(mut probe) = Taken::take(this.probe) else {
+                // Another attempt of this chain is calling it right now.
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            };
+            let future = probe.call(this.charge.clone());
+            this.future.set(Some(future));
+        }
+        let mut running = Running { future: Some(this.future) };
+        let polled = running.poll(cx);
+        running.future = None;
+        polled
+    }
+}
+
+/// The future during a poll. Drops it on unwind.
+struct Running<'a, Fut> {
+    future: Option<Pin<&'a mut Option<Fut>>>,
+}
+
+impl<Fut: Future> Running<'_, Fut> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Fut::Output> {
+        let future = self.future.as_mut().and_then(|future| future.as_mut().as_pin_mut());
+        future.expect("set before it is polled").poll(cx)
+    }
+}
+
+impl<Fut> Drop for Running<'_, Fut> {
+    fn drop(&mut self) {
+        if let Some(mut future) = self.future.take() {
+            future.set(None);
+        }
+    }
+}
+
+/// The closure, taken out for a call. Puts it back when dropped, on unwind too.
+struct Taken<'a, F> {
+    probe: Option<F>,
+    place: &'a Place<F>,
+}
+
+impl<'a, F> Taken<'a, F> {
+    fn take(place: &'a Place<F>) -> Option<Self> {
+        let probe = Some(lock(place).take()?);
+        Some(Taken { probe, place })
+    }
+
+    fn call<Fut>(&mut self, charge: Charge) -> Fut
+    where
+        F: FnMut(Charge) -> Fut,
+    {
+        let probe = self.probe.as_mut().expect("there until it is dropped");
+        probe(charge)
+    }
+}
+
+impl<F> Drop for Taken<'_, F> {
+    fn drop(&mut self) {
+        *lock(self.place) = self.probe.take();
+    }
+}

@@ -1,0 +1,106 @@
+//! Where does a rider's time come from?
+//!
+//! From a [`Timer`] that it is given: tokio's clock by default (feature `tokio`), which follows
+//! `tokio::time::pause`, or any other. This is the only file that names a runtime's clock.
+
+use std::{
+    future::Future,
+    time::{Duration, Instant},
+};
+
+/// A clock and the sleeps that go by it.
+///
+/// A rider reads the clock when a subscription opens, ends or is refused, never on an item's way, and
+/// sleeps only for a rest, the limit of a join, or the limit of an ask (`R17`).
+///
+/// # Examples
+///
+/// A clock that a test moves by hand:
+///
+/// ```
+/// use std::{
+///     future::{Ready, ready},
+///     time::{Duration, Instant},
+/// };
+///
+/// use rideout::time::Timer;
+///
+/// struct Hasty(Instant);
+///
+/// impl Timer for Hasty {
+///     type Sleep = Ready<()>;
+///
+///     fn sleep(&self, _: Duration) -> Ready<()> {
+///         ready(())
+///     }
+///
+///     fn now(&self) -> Instant {
+///         self.0
+///     }
+/// }
+///
+/// let timer = Hasty(Instant::now());
+/// assert_eq!(timer.now(), timer.now());
+/// ```
+pub trait Timer {
+    /// Is ready once its time is over.
+    type Sleep: Future<Output = ()>;
+
+    /// Starts a sleep. Any duration is a valid one, `Duration::MAX` is never over.
+    fn sleep(&self, duration: Duration) -> Self::Sleep;
+
+    /// Reads the clock.
+    fn now(&self) -> Instant;
+}
+
+/// The timer on tokio's clock.
+///
+/// # Panics
+///
+/// A sleep panics when it is made outside a tokio runtime whose time driver is on.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use rideout::time::{Timer, TokioTimer};
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() {
+/// let began = TokioTimer.now();
+/// TokioTimer.sleep(Duration::from_secs(60)).await; // virtual time: over at once
+/// assert!(TokioTimer.now() - began >= Duration::from_secs(60));
+/// # }
+/// ```
+#[cfg(feature = "tokio")]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TokioTimer;
+
+#[cfg(feature = "tokio")]
+impl Timer for TokioTimer {
+    type Sleep = tokio::time::Sleep;
+
+    fn sleep(&self, duration: Duration) -> Self::Sleep {
+        tokio::time::sleep(duration)
+    }
+
+    fn now(&self) -> Instant {
+        tokio::time::Instant::now().into_std()
+    }
+}
+
+/// Stands where a rider has no timer yet: without the feature `tokio` there is no default.
+///
+/// It is deliberately no [`Timer`], so that a rider without one does not compile as a stream and the
+/// compiler's message names what is missing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoTimer;
+
+/// The timer of a rider that was given none.
+#[cfg(feature = "tokio")]
+pub type DefaultTimer = TokioTimer;
+
+/// The timer of a rider that was given none.
+#[cfg(not(feature = "tokio"))]
+pub type DefaultTimer = NoTimer;
