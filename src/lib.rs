@@ -2,7 +2,12 @@
 
 #![forbid(unsafe_code)]
 
+mod monitor;
+mod slot;
 mod sync;
+mod teardown;
 
 pub mod activation;
 pub mod address;
+
+pub use teardown::{Completed, Teardown};
