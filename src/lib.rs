@@ -10,4 +10,5 @@ mod teardown;
 pub mod activation;
 pub mod address;
 
+pub use slot::{Claim, Permit, Slot};
 pub use teardown::{Completed, Teardown};

@@ -1,20 +1,25 @@
 //! How is a state watched by tasks without a lost wake-up, and without foreign code under its lock?
 //!
-//! A [`Monitor`] is a state and the wakers of those who wait on it, under one lock. [`Slot`] and [`Teardown`] are its
-//! two questions: "is something owed and the place free", "is it complete".
+//! A [`Monitor`] is a state and the wakers of those who wait on it, under one lock. [`Slot`] and
+//! [`Teardown`] are its two questions: "is something owed and the place free", "is it complete".
 //!
 //! # Invariants
 //!
-//! 1. **Looking and registering is one step.** A waiter that finds its question unanswered has its waker registered
-//!    before the lock is given up, so that whatever changes the state next finds it.
-//! 2. **A change that may answer somebody's question is announced**: it takes out every waker there is in the step
-//!    that makes the change, and wakes them all. So nobody whose question is answered is still registered, and a waiter
-//!    that is woken and then dropped takes no other's wake-up along (C12).
-//! 3. **A waiter has one waker**, of the task that polled it last, and it leaves with the waiter (C38, C39). Tickets
-//!    are never used twice, so a ticket whose waker was taken out finds nothing, and nobody else's.
-//! 4. **No foreign code runs under the lock.** A waker's clone, wake and drop may come back in here; each happens
-//!    before the lock or after it. Under it wakers are compared (`will_wake`) and moved.
-//! 5. **A waker that panics loses nobody.** All others are woken first, then the first panic goes on to the caller.
+//! 1. **Looking and registering is one step.** A waiter that finds its question unanswered has its
+//!    waker registered before the lock is given up, so that whatever changes the state next finds
+//!    it.
+//! 2. **A change that may answer somebody's question is announced**: it takes out every waker there
+//!    is in the step that makes the change, and wakes them all. So nobody whose question is
+//!    answered is still registered, and a waiter that is woken and then dropped takes no other's
+//!    wake-up along (C12).
+//! 3. **A waiter has one waker**, of the task that polled it last, and it leaves with the waiter
+//!    (C38, C39). Tickets are never used twice, so a ticket whose waker was taken out finds
+//!    nothing, and nobody else's.
+//! 4. **No foreign code runs under the lock.** A waker's clone, wake and drop may come back in
+//!    here; each happens before the lock or after it. Under it wakers are compared (`will_wake`)
+//!    and moved.
+//! 5. **A waker that panics loses nobody.** All others are woken first, then the first panic goes
+//!    on to the caller.
 //!
 //! [`Slot`]: crate::Slot
 //! [`Teardown`]: crate::Teardown
@@ -58,22 +63,24 @@ impl<S> Monitor<S> {
             if !f(&mut guarded.state) {
                 return false;
             }
-            // Invariant 2: in this very step, or one who registers after the change would be taken for one before it.
+            // Invariant 2: in this very step, or one who registers after the change would be taken
+            // for one before it.
             std::mem::take(&mut guarded.wakers)
         };
         wake_all(wakers);
         true
     }
 
-    /// Asks `question` of the state; where it has no answer, has the task of `cx` woken by the next announcement.
+    /// Asks `question` of the state; where it has no answer, has the task of `cx` woken by the next
+    /// announcement.
     pub(crate) fn poll<R>(
         &self,
         ticket: &mut Ticket,
         cx: &mut Context<'_>,
         mut question: impl FnMut(&mut S) -> Option<R>,
     ) -> Poll<R> {
-        // Invariant 4: cloned between two looks, and only where none of this task is registered. Declared before the
-        // guard, so that it is dropped after it on every way out.
+        // Invariant 4: cloned between two looks, and only where none of this task is registered.
+        // Declared before the guard, so that it is dropped after it on every way out.
         let mut fresh = None;
         loop {
             let mut guarded = lock(&self.guarded);

@@ -1,8 +1,8 @@
 //! When is an owner's teardown over? Completed once, told to everyone, however late they ask (R38).
 //!
-//! The owner's side holds a [`Teardown`] and completes it after its last step; a rider that joins it awaits
-//! [`Teardown::completed`]. Completion publishes: whoever was told sees all that was done before it. The state is one
-//! bit under one lock, with the invariants of `monitor`:
+//! The owner's side holds a [`Teardown`] and completes it after its last step; a rider that joins
+//! it awaits [`Teardown::completed`]. Completion publishes: whoever was told sees all that was done
+//! before it. The state is one bit under one lock, with the invariants of `monitor`:
 //!
 //! 1. The bit is set once and never cleared; the call that set it is the one that returns true.
 //! 2. Setting it takes out every waiter there is, in one step; from then on nobody registers.
@@ -21,10 +21,10 @@ use crate::{
 
 /// A one-time signal that an owner is torn down.
 ///
-/// A handle: clones share one signal, any of them completes it or waits on it. Any number of tasks may wait, thousands
-/// too: to join, to be polled again and to leave costs each of them the logarithm of their number. A signal whose
-/// handles are all dropped without completion never comes (a killed process announces nothing), so a join is bounded by
-/// its rider (R18).
+/// A handle: clones share one signal, any of them completes it or waits on it. Any number of tasks
+/// may wait, thousands too: to join, to be polled again and to leave costs each of them the
+/// logarithm of their number. A signal whose handles are all dropped without completion never comes
+/// (a killed process announces nothing), so a join is bounded by its rider (R18).
 ///
 /// # Examples
 ///
@@ -66,14 +66,16 @@ impl Teardown {
         Self::default()
     }
 
-    /// Completes the signal and wakes everyone who waits; returns true for the one call that did it.
+    /// Completes the signal and wakes everyone who waits; returns true for the one call that did
+    /// it.
     ///
-    /// Wakers run on the calling task, after the state has changed and with nothing locked, so a waiter that runs
-    /// inside its own wake-up may do anything, completing included.
+    /// Wakers run on the calling task, after the state has changed and with nothing locked, so a
+    /// waiter that runs inside its own wake-up may do anything, completing included.
     ///
     /// # Panics
     ///
-    /// Only where a waiter's waker does: all others are woken first, then the first such panic goes on.
+    /// Only where a waiter's waker does: all others are woken first, then the first such panic goes
+    /// on.
     ///
     /// # Examples
     ///
@@ -104,7 +106,8 @@ impl Teardown {
     ///
     /// # Cancel safety
     ///
-    /// Cancel safe: the future owns nothing but its place among the waiters, and gives it back when it is dropped.
+    /// Cancel safe: the future owns nothing but its place among the waiters, and gives it back when
+    /// it is dropped.
     ///
     /// # Examples
     ///
@@ -123,7 +126,8 @@ impl Teardown {
         }
     }
 
-    /// Returns how many futures wait at this moment: a diagnostic, out of date as soon as it is read.
+    /// Returns how many futures wait at this moment: a diagnostic, out of date as soon as it is
+    /// read.
     ///
     /// # Examples
     ///
