@@ -2,7 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+mod monitor;
+mod slot;
 mod sync;
+mod teardown;
 
 pub mod activation;
 pub mod address;
+
+pub use slot::{Claim, Permit, Slot};
+pub use teardown::{Completed, Teardown};
