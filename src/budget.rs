@@ -277,9 +277,13 @@ pub enum Concern {
 impl fmt::Display for Concern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Concern::NoActivations => f.write_str("activations is 0: gives up on an owner's first refusal"),
+            Concern::NoActivations => {
+                f.write_str("activations is 0: gives up on an owner's first refusal")
+            }
             Concern::NoReAsks => f.write_str("re_asks is 0: gives up on the route's first refusal"),
-            Concern::NoTimeToAnswer => f.write_str("ask_limit is 0: an ask has no time to be answered"),
+            Concern::NoTimeToAnswer => {
+                f.write_str("ask_limit is 0: an ask has no time to be answered")
+            }
             Concern::JoinBelowWatchdog { join_limit, watchdog } => {
                 write!(f, "join_limit {join_limit:?} is below the owner's watchdog {watchdog:?}")
             }

@@ -408,7 +408,9 @@ impl Ledger {
             (Axis::Time, Some(Speaker::Route)) => Cause::Route,
             (Axis::Time, _) => Cause::Wedged,
             // One named activation among untagged ones may be all of them; two are a loop for certain.
-            (Axis::Activation, _) if self.named_all() || self.refused.len() > 1 => Cause::RecycleLoop,
+            (Axis::Activation, _) if self.named_all() || self.refused.len() > 1 => {
+                Cause::RecycleLoop
+            }
             (Axis::Activation, _) => Cause::Untagged,
         }
     }

@@ -51,6 +51,12 @@ struct Guarded<S> {
 }
 
 impl<S> Monitor<S> {
+    /// Creates a monitor of `state`, on which nobody waits.
+    pub(crate) fn new(state: S) -> Self {
+        let guarded = Guarded { state, next_ticket: 0, wakers: BTreeMap::new() };
+        Monitor { guarded: Mutex::new(guarded) }
+    }
+
     /// Runs `f` on the state: a look, or a change that answers nobody's question.
     pub(crate) fn with<R>(&self, f: impl FnOnce(&mut S) -> R) -> R {
         f(&mut lock(&self.guarded).state)

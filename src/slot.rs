@@ -59,10 +59,7 @@ impl State {
     pub(crate) fn claim(&mut self) -> bool {
         let claimed = self.owed && !self.taken;
         if claimed {
-            *self = State {
-                owed: false,
-                taken: true,
-            };
+            *self = State { owed: false, taken: true };
         }
         claimed
     }
@@ -71,6 +68,16 @@ impl State {
     pub(crate) fn cover(&mut self) {
         debug_assert!(self.taken, "only the permit covers");
         self.owed = false;
+    }
+
+    /// Returns whether a permit is out.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.taken
+    }
+
+    /// Returns whether a claim would succeed now.
+    pub(crate) fn is_due(&self) -> bool {
+        self.owed && !self.taken
     }
 
     /// Frees the place, the debt being paid; returns whether a claim would succeed now (invariant
@@ -203,10 +210,7 @@ impl Slot {
     /// # }
     /// ```
     pub fn claim(&self) -> Claim {
-        Claim {
-            state: Arc::clone(&self.state),
-            ticket: Ticket::default(),
-        }
+        Claim { state: Arc::clone(&self.state), ticket: Ticket::default() }
     }
 }
 
@@ -239,10 +243,7 @@ impl fmt::Debug for Permit {
 impl Permit {
     // The place must have been taken for it.
     fn new(state: &Arc<Monitor<State>>) -> Self {
-        Permit {
-            state: Arc::clone(state),
-            settled: false,
-        }
+        Permit { state: Arc::clone(state), settled: false }
     }
 
     /// Takes on whatever has become owed since the claim: the ask goes out only now, and satisfies
@@ -330,9 +331,7 @@ impl Future for Claim {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Permit> {
         let this = self.get_mut();
         let state = &this.state;
-        state.poll(&mut this.ticket, cx, |slot| {
-            slot.claim().then(|| Permit::new(state))
-        })
+        state.poll(&mut this.ticket, cx, |slot| slot.claim().then(|| Permit::new(state)))
     }
 }
 

@@ -85,8 +85,7 @@ impl Teardown {
     /// assert!(!teardown.complete());
     /// ```
     pub fn complete(&self) -> bool {
-        self.complete
-            .announce(|complete| !std::mem::replace(complete, true))
+        self.complete.announce(|complete| !std::mem::replace(complete, true))
     }
 
     /// Returns whether the signal is complete.
@@ -120,10 +119,7 @@ impl Teardown {
     /// # }
     /// ```
     pub fn completed(&self) -> Completed {
-        Completed {
-            complete: Arc::clone(&self.complete),
-            ticket: Ticket::default(),
-        }
+        Completed { complete: Arc::clone(&self.complete), ticket: Ticket::default() }
     }
 
     /// Returns how many futures wait at this moment: a diagnostic, out of date as soon as it is
@@ -176,8 +172,7 @@ impl Future for Completed {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.get_mut();
-        this.complete
-            .poll(&mut this.ticket, cx, |complete| complete.then_some(()))
+        this.complete.poll(&mut this.ticket, cx, |complete| complete.then_some(()))
     }
 }
 
