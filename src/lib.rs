@@ -13,6 +13,8 @@ pub mod address;
 pub mod budget;
 pub mod carrier;
 pub mod ledger;
+#[cfg(feature = "mesh")]
+pub mod mesh;
 pub mod refusal;
 pub mod time;
 pub mod verdict;
