@@ -14,6 +14,7 @@ pub mod budget;
 pub mod carrier;
 pub mod ledger;
 pub mod refusal;
+pub mod rider;
 pub mod time;
 pub mod verdict;
 
@@ -23,6 +24,7 @@ pub use budget::Budget;
 pub use carrier::{Carrier, CarrierExt, RideError};
 pub use ledger::{Charge, GaveUp, Ledger};
 pub use refusal::{Closing, Kind, News, Party, Refusal, Rejection, Speaker};
+pub use rider::RideOut;
 pub use slot::{Claim, Permit, Slot};
 pub use teardown::{Completed, Teardown};
 pub use verdict::{Judged, Refused, Ruling};
