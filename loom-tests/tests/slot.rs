@@ -134,7 +134,7 @@ fn two_racing_triggers_are_covered_one_ask_at_a_time() {
 /// Three triggers race: those that meet an outstanding ask fold into one more.
 #[test]
 fn three_racing_triggers_are_covered_one_ask_at_a_time() {
-    check("three_triggers", Some(3), 15, || racing(3));
+    check("three_triggers", Some(3), 10, || racing(3));
 }
 
 /// A trigger comes between a claimer's look and its wait: the claimer hears it.
@@ -152,7 +152,7 @@ fn a_trigger_is_not_lost_between_look_and_wait() {
 /// Two sides trigger while a task rides: it hears both, in two asks at most.
 #[test]
 fn a_waiting_claimer_hears_every_trigger() {
-    check("hears_every", Some(3), 15, || {
+    check("hears_every", Some(3), 10, || {
         let world = World::new(2);
         let feeds: Vec<_> = (0..2)
             .map(|i| spawn(&world, move |world| world.trigger(i)))
@@ -169,7 +169,7 @@ fn a_waiting_claimer_hears_every_trigger() {
 /// had taken on is owed again, and the waiter is woken for it.
 #[test]
 fn a_cancelled_permit_gives_back_the_debt() {
-    check("cancelled", Some(3), 15, || {
+    check("cancelled", Some(3), 10, || {
         let world = World::new(1);
         let cancelled = spawn(&world, |world| drop(world.slot.try_claim()));
         let feed = spawn(&world, |world| world.trigger(0));
@@ -200,7 +200,7 @@ fn completion_and_cancellation_in_every_order_lose_nothing() {
 /// As before, with a third trigger in the race.
 #[test]
 fn three_triggers_of_which_one_is_cancelled_lose_nothing() {
-    check("every_order_of_three", Some(3), 15, || {
+    check("every_order_of_three", Some(3), 10, || {
         let world = World::new(3);
         let cancelled = spawn(&world, |world| {
             world.trigger(1);
@@ -237,7 +237,7 @@ fn a_dropped_follow_up_is_left_to_a_waiting_claimer() {
 /// back.
 #[test]
 fn two_waiting_claimers_take_turns() {
-    check("take_turns", Some(3), 15, || {
+    check("take_turns", Some(3), 10, || {
         let world = World::new(1);
         // Each is cancelled after its turn, and so hands the debt on to the other.
         let turns: Vec<_> = (0..2)
@@ -254,7 +254,7 @@ fn two_waiting_claimers_take_turns() {
 /// the first had it.
 #[test]
 fn a_claimer_that_is_dropped_takes_nobodys_wake_up_along() {
-    check("claimer_dropped", Some(3), 15, || {
+    check("claimer_dropped", Some(3), 10, || {
         let world = World::new(1);
         let quitter = spawn(&world, |world| {
             let _ = poll_once(&mut world.slot.claim(), Waker::noop());

@@ -63,7 +63,7 @@ fn a_completion_is_not_lost_between_look_and_wait() {
 /// Two tasks wait, one comes late: all are told.
 #[test]
 fn every_waiter_hears_it() {
-    check("every_waiter", Some(3), 15, || {
+    check("every_waiter", Some(3), 10, || {
         let teardown = Teardown::new();
         let waiters = [spawn(&teardown, wait), spawn(&teardown, wait)];
         assert!(teardown.complete());
@@ -112,7 +112,7 @@ fn each_of_many_is_ready_or_woken() {
 /// stays registered.
 #[test]
 fn a_waiter_that_is_dropped_takes_nobodys_wake_up_along() {
-    check("waiter_dropped", Some(3), 15, || {
+    check("waiter_dropped", Some(3), 10, || {
         let teardown = Teardown::new();
         let quitter = spawn(&teardown, |teardown| {
             let _ = poll_once(&mut teardown.completed(), Waker::noop());
@@ -158,7 +158,7 @@ fn a_moved_waiter_is_woken_where_it_was_polled_last() {
 /// waiter, by a late one.
 #[test]
 fn completing_publishes_what_was_done_before() {
-    check("publish", None, 5, || {
+    check("publish", None, 2, || {
         let (teardown, work) = (Teardown::new(), Arc::new(AtomicUsize::new(0)));
         let reader = {
             let work = Arc::clone(&work);
@@ -193,7 +193,7 @@ impl Wake for Reentrant {
 /// A completion from inside a waiter's wake deadlocks nobody, and completes nothing twice.
 #[test]
 fn a_completion_from_inside_a_wake_is_harmless() {
-    check("reentrant", None, 5, || {
+    check("reentrant", None, 2, || {
         let (teardown, wakes) = (Teardown::new(), Arc::new(AtomicUsize::new(0)));
         let owner = spawn(&teardown, complete);
         let mut join = teardown.completed();
