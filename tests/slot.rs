@@ -283,8 +283,28 @@ fn a_dropped_claim_leaves_nothing() {
     assert!(slot.try_claim().is_some(), "it took the debt along");
 }
 
+/// A waker that panics loses neither the other claims nor what is owed.
+#[test]
+fn a_waker_that_panics_loses_nobody() {
+    struct Panics;
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic!("a waker that panics");
+        }
+    }
+    let (slot, (task, waker)) = (Slot::new(), Task::new());
+    let (mut first, mut second) = (slot.claim(), slot.claim());
+    assert!(poll(&mut first, &Waker::from(Arc::new(Panics))).is_pending());
+    assert!(poll(&mut second, &waker).is_pending());
+    catch_unwind(AssertUnwindSafe(|| slot.owe())).unwrap_err();
+    assert_eq!(task.wakes(), 1);
+    assert!(poll(&mut second, &waker).is_ready());
+}
+
 /// A waker's clone, wake and drop are foreign code and may come back in: none finds a lock held.
 mod reentrant {
+    use cooked_waker::IntoWaker;
+
     use super::*;
 
     struct Comes(Slot);
@@ -311,6 +331,30 @@ mod reentrant {
 
     fn waker(slot: &Slot) -> Waker {
         Waker::from(Arc::new(Comes(slot.clone())))
+    }
+
+    /// Triggers when it is cloned, which is in mid-poll.
+    struct Clones(Slot);
+
+    impl Clone for Clones {
+        fn clone(&self) -> Self {
+            self.0.owe();
+            Clones(self.0.clone())
+        }
+    }
+
+    impl cooked_waker::WakeRef for Clones {
+        fn wake_by_ref(&self) {}
+    }
+
+    impl cooked_waker::Wake for Clones {}
+
+    /// The trigger comes between the look and the wait of one poll.
+    #[test]
+    fn in_its_clone() {
+        let slot = Slot::new();
+        let clones = Box::new(Clones(slot.clone())).into_waker();
+        assert!(poll(&mut slot.claim(), &clones).is_ready());
     }
 
     #[test]

@@ -209,6 +209,8 @@ fn many_waiters_are_woken_in_the_order_they_came() {
 
 /// A waker's clone, wake and drop are foreign code and may come back in: none finds a lock held.
 mod reentrant {
+    use cooked_waker::IntoWaker;
+
     use super::*;
 
     struct Comes {
@@ -243,6 +245,31 @@ mod reentrant {
             teardown: teardown.clone(),
             completes,
         }))
+    }
+
+    /// Completes the teardown when it is cloned, which is in mid-poll.
+    struct Clones(Teardown);
+
+    impl Clone for Clones {
+        fn clone(&self) -> Self {
+            self.0.complete();
+            Clones(self.0.clone())
+        }
+    }
+
+    impl cooked_waker::WakeRef for Clones {
+        fn wake_by_ref(&self) {}
+    }
+
+    impl cooked_waker::Wake for Clones {}
+
+    /// C11 at its narrowest: the completion comes between the look and the wait of one poll.
+    #[test]
+    fn in_its_clone() {
+        let teardown = Teardown::new();
+        let clones = Box::new(Clones(teardown.clone())).into_waker();
+        assert!(poll(&mut teardown.completed(), &clones).is_ready());
+        assert_eq!(teardown.waiters(), 0);
     }
 
     #[test]

@@ -233,6 +233,25 @@ fn a_dropped_follow_up_is_left_to_a_waiting_claimer() {
     });
 }
 
+/// A permit that settles while something is owed has the one more itself: nobody comes between.
+#[test]
+fn settling_lets_nobody_in_between() {
+    check("in_between", None, 2, || {
+        let world = World::new(1);
+        world.slot.owe();
+        let ask = world.slot.try_claim().unwrap();
+        world.trigger(0);
+        let other = spawn(&world, |world| {
+            assert!(world.slot.try_claim().is_none(), "it came between");
+        });
+        let one_more = ask.settle();
+        assert!(one_more.is_some());
+        other.join().unwrap();
+        world.drive(one_more);
+        world.judge(1);
+    });
+}
+
 /// Two tasks wait for one debt: one gets it, and the other is not forgotten when the first gives it
 /// back.
 #[test]
