@@ -132,7 +132,14 @@ fn the_words_of_a_refusal_are_none() {
         );
     }
     // Nearly the words, and harmless: they count whole and case-sensitively.
-    for text in ["hub x", "Hubx", "Hub/x", "x is shutting", "activation AA", "x Is shutting down"] {
+    for text in [
+        "hub x",
+        "Hubx",
+        "Hub/x",
+        "x is shutting",
+        "activation AA",
+        "x Is shutting down",
+    ] {
         assert_eq!(address(text).as_str(), text);
     }
 }
