@@ -1,4 +1,8 @@
 //! What is a refusal, who spoke it, and is it a promise?
+//!
+//! Only a promise is worth riding out, and only who made it says how: the owner's activation is
+//! joined, the route is given time. Both are decided here, from the fields where the sender knew
+//! them and otherwise from the sentence, which is contract.
 
 mod closing;
 mod kind;
@@ -15,6 +19,42 @@ pub use kind::Kind;
 pub use speaker::{News, Party, Rejection, Speaker};
 
 /// A typed "no" to an ask, or the end of a live subscription announced by its owner.
+///
+/// It says everything twice: in fields, and in a sentence that owners and readers of any build
+/// share. What a field says counts; a field that the sender did not know is absent, and the
+/// sentence stands in for it. A kind that is present always wins: no text makes a promise of a
+/// verdict.
+///
+/// An owner takes its refusals from a [`Closing`]; a route from
+/// [`host_cannot_route`](Refusal::host_cannot_route) and its neighbours. The fields are public for
+/// readers and adapters, and `with_…` sets them in passing.
+///
+/// # Serde
+///
+/// Absent fields take their defaults, unknown ones are ignored, and a malformed one counts as
+/// absent (a malformed kind as [`Unknown`](Kind::Unknown)), so that no field costs the refusal.
+/// This needs a format that describes itself, such as JSON.
+///
+/// # Examples
+///
+/// ```
+/// use rideout::{Activation, Address, Closing, Kind, Refusal, Rejection, Speaker};
+///
+/// let asked: Address = "prices/eur".parse()?;
+/// let activation = Activation::mint();
+/// let refusal = Closing::new(asked.clone()).activation(activation.clone()).at_the_door("no ask");
+///
+/// let promise = refusal.promise(&asked).expect("shutting down is a promise");
+/// assert_eq!(promise.speaker, Speaker::Owner(Some(activation)));
+///
+/// // The sentence alone says the same, but not to one who asked another owner.
+/// let relayed = Refusal::from_text(refusal.message);
+/// assert_eq!(relayed.promise(&asked), Some(promise));
+/// assert_eq!(relayed.promise(&"prices/usd".parse()?), None);
+///
+/// assert_eq!(Refusal::new(Kind::Failed, relayed.message).promise(&asked), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]
@@ -233,6 +273,21 @@ impl Refusal {
 ///
 /// The banner of a child, of a longer or shorter name, and the sentences by which a host or mesh
 /// says that it cannot route are not this owner's.
+///
+/// # Examples
+///
+/// ```
+/// use rideout::{Address, Closing, Refusal, refusal::answered_by};
+///
+/// let owner: Address = "prices/eur~host-7".parse()?;
+/// let said = Closing::new(owner.clone()).at_the_door("no ask").message;
+///
+/// assert!(answered_by(&format!("delivery failed: {said}"), &owner));
+/// assert!(answered_by(&said, &"prices/eur".parse()?));
+/// assert!(!answered_by(&said, &"prices".parse()?));
+/// assert!(!answered_by(&Refusal::host_cannot_route(&owner).message, &owner));
+/// # Ok::<(), rideout::address::InvalidAddress>(())
+/// ```
 pub fn answered_by(message: &str, owner: &Address) -> bool {
     sentence::after_banner(message, owner.path()).is_some()
 }

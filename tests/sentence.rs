@@ -434,21 +434,14 @@ fn ten_megabytes_are_read_in_one_pass() {
         most("\u{0}"),
         most("é"),
     ] {
-        for asked in ["x", &path] {
-            let asked = address(asked);
-            assert!(!answered_by(&text, &asked));
-            for refusal in [
-                Refusal::from_text(&*text),
-                Refusal::new(Kind::ShuttingDown, &*text),
-            ] {
-                assert_eq!(refusal.promise(&asked).is_some(), refusal.kind.is_some());
-                assert!(!refusal.is_never_applied(&asked));
-            }
-        }
+        // Between them these read the text for every word, from every start.
+        let asked = address(if text.contains(&nearly) { &path } else { "x" });
+        assert!(!answered_by(&text, &asked));
+        assert!(!Refusal::new(Kind::ShuttingDown, &*text).is_never_applied(&asked));
+        assert_eq!(Refusal::from_text(&*text).promise(&asked), None);
 
-        let minted = Closing::new(address("y")).detail(&*text).at_the_door(&text);
-        assert_eq!(minted.message.matches("Hub ").count(), 1);
-        assert!(minted.message.len() < 21_000_000);
+        let minted = Closing::new(address("y")).at_the_door(&text).message;
+        assert_eq!(minted.matches("Hub ").count(), 1);
     }
 }
 
