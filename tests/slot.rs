@@ -424,14 +424,8 @@ fn debug_tells_the_state() {
     slot.owe();
     let mut claim = slot.claim();
     assert!(poll(&mut claim, Waker::noop()).is_pending());
-    assert_eq!(
-        format!("{slot:?}"),
-        "Slot { owed: true, taken: true, waiters: 1 }"
-    );
-    assert_eq!(
-        format!("{permit:?} {claim:?}"),
-        "Permit { .. } Claim { .. }"
-    );
+    assert_eq!(format!("{slot:?}"), "Slot { owed: true, taken: true, waiters: 1 }");
+    assert_eq!(format!("{permit:?} {claim:?}"), "Permit { .. } Claim { .. }");
 }
 
 #[derive(Clone, Debug)]

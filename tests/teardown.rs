@@ -200,11 +200,7 @@ fn many_waiters_are_woken_in_the_order_they_came() {
 
     teardown.complete();
     assert_eq!(*woken.lock().unwrap(), (0..1_000).collect::<Vec<_>>());
-    assert!(
-        joins
-            .iter_mut()
-            .all(|join| poll(join, Waker::noop()).is_ready())
-    );
+    assert!(joins.iter_mut().all(|join| poll(join, Waker::noop()).is_ready()));
 }
 
 /// A waker's clone, wake and drop are foreign code and may come back in: none finds a lock held.
@@ -241,10 +237,7 @@ mod reentrant {
     }
 
     fn waker(teardown: &Teardown, completes: bool) -> Waker {
-        Waker::from(Arc::new(Comes {
-            teardown: teardown.clone(),
-            completes,
-        }))
+        Waker::from(Arc::new(Comes { teardown: teardown.clone(), completes }))
     }
 
     /// Completes the teardown when it is cloned, which is in mid-poll.
@@ -288,11 +281,7 @@ mod reentrant {
         assert!(poll(&mut join, &waker(&teardown, true)).is_pending());
         let _ = poll(&mut join, &other); // the last holder of the first waker lets go of it
         assert!(teardown.is_complete());
-        assert_eq!(
-            task.wakes(),
-            1,
-            "the completion came after the other was registered"
-        );
+        assert_eq!(task.wakes(), 1, "the completion came after the other was registered");
     }
 
     #[test]
@@ -327,18 +316,12 @@ fn a_waker_that_panics_loses_nobody() {
     let ((first, first_waker), (last, last_waker)) = (Task::new(), Task::new());
     let panics = Waker::from(Arc::new(Panics));
     let mut joins: Vec<_> = (0..4).map(|_| teardown.completed()).collect();
-    for (join, waker) in joins
-        .iter_mut()
-        .zip([&first_waker, &panics, &panics, &last_waker])
-    {
+    for (join, waker) in joins.iter_mut().zip([&first_waker, &panics, &panics, &last_waker]) {
         assert!(poll(join, waker).is_pending());
     }
 
     let panicked = catch_unwind(AssertUnwindSafe(|| teardown.complete()));
-    assert_eq!(
-        *panicked.unwrap_err().downcast::<&str>().unwrap(),
-        "a waker that panics"
-    );
+    assert_eq!(*panicked.unwrap_err().downcast::<&str>().unwrap(), "a waker that panics");
     assert_eq!((first.wakes(), last.wakes()), (1, 1));
     assert!(teardown.is_complete() && !teardown.complete());
 }
@@ -358,9 +341,7 @@ fn a_task_that_polls_again_is_registered_once() {
 #[tokio::test]
 async fn tasks_of_a_runtime_are_told() {
     let teardown = Teardown::new();
-    let tasks: Vec<_> = (0..100)
-        .map(|_| tokio::spawn(teardown.completed()))
-        .collect();
+    let tasks: Vec<_> = (0..100).map(|_| tokio::spawn(teardown.completed())).collect();
     while teardown.waiters() < 100 {
         tokio::task::yield_now().await;
     }
@@ -375,15 +356,9 @@ fn debug_tells_the_state() {
     let teardown = Teardown::new();
     let mut join = teardown.completed();
     assert!(poll(&mut join, Waker::noop()).is_pending());
-    assert_eq!(
-        format!("{teardown:?}"),
-        "Teardown { complete: false, waiters: 1 }"
-    );
+    assert_eq!(format!("{teardown:?}"), "Teardown { complete: false, waiters: 1 }");
     teardown.complete();
-    assert_eq!(
-        format!("{teardown:?}"),
-        "Teardown { complete: true, waiters: 0 }"
-    );
+    assert_eq!(format!("{teardown:?}"), "Teardown { complete: true, waiters: 0 }");
     assert_eq!(format!("{join:?}"), "Completed { complete: true, .. }");
 }
 

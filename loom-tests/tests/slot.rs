@@ -46,12 +46,7 @@ impl World {
 
     fn ask(&self, _permit: &Permit) {
         let mut asks = self.asks.take();
-        asks.push(
-            self.wanted
-                .iter()
-                .map(|wanted| wanted.load(Relaxed))
-                .collect(),
-        );
+        asks.push(self.wanted.iter().map(|wanted| wanted.load(Relaxed)).collect());
         self.asks.set(asks);
     }
 
@@ -85,10 +80,7 @@ impl World {
     fn judge(&self, most: usize) {
         let asks = self.asks.take();
         for i in 0..self.wanted.len() {
-            assert!(
-                asks.iter().any(|seen| seen[i]),
-                "trigger {i} was lost: {asks:?}"
-            );
+            assert!(asks.iter().any(|seen| seen[i]), "trigger {i} was lost: {asks:?}");
         }
         assert!(asks.len() <= most, "more than {most} asks: {asks:?}");
         assert!(self.slot.try_claim().is_none(), "something is owed still");
@@ -154,9 +146,7 @@ fn a_trigger_is_not_lost_between_look_and_wait() {
 fn a_waiting_claimer_hears_every_trigger() {
     check("hears_every", Some(3), 10, || {
         let world = World::new(2);
-        let feeds: Vec<_> = (0..2)
-            .map(|i| spawn(&world, move |world| world.trigger(i)))
-            .collect();
+        let feeds: Vec<_> = (0..2).map(|i| spawn(&world, move |world| world.trigger(i))).collect();
         world.ride();
         join(feeds);
         // An ask may have seen what a trigger wants before it fired: it is owed all the same.
@@ -322,10 +312,7 @@ fn covering_takes_on_what_came_before_it_and_nothing_later() {
         ask.cover();
         world.ask(&ask);
         let one_more = ask.settle();
-        assert!(
-            !(came_before && one_more.is_some()),
-            "asked twice for one trigger"
-        );
+        assert!(!(came_before && one_more.is_some()), "asked twice for one trigger");
         world.drive(one_more);
         join([feed]);
         world.drive(world.slot.try_claim());

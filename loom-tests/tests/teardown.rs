@@ -92,10 +92,8 @@ fn each_of_many_is_ready_or_woken() {
         let owner = spawn(&teardown, complete);
         let waiters: Vec<_> = (0..4)
             .map(|_| {
-                let (mut join, task) = (
-                    teardown.completed(),
-                    StdArc::new(Counter(AtomicUsize::new(0))),
-                );
+                let (mut join, task) =
+                    (teardown.completed(), StdArc::new(Counter(AtomicUsize::new(0))));
                 let ready = poll_once(&mut join, &Waker::from(StdArc::clone(&task))).is_ready();
                 (join, task, ready)
             })
@@ -181,10 +179,7 @@ struct Reentrant(Teardown, Arc<AtomicUsize>);
 
 impl Wake for Reentrant {
     fn wake(self: StdArc<Self>) {
-        assert!(
-            !self.0.complete(),
-            "it was completed before anyone was woken"
-        );
+        assert!(!self.0.complete(), "it was completed before anyone was woken");
         assert_eq!(self.0.waiters(), 0);
         self.1.fetch_add(1, Relaxed);
     }

@@ -54,10 +54,7 @@ pub(crate) fn check(
     CURRENT.take();
     println!("{run}: ok");
     let executions = run.executions.load(Relaxed);
-    assert!(
-        executions >= floor,
-        "{run}: fewer than {floor}, it interleaves nothing"
-    );
+    assert!(executions >= floor, "{run}: fewer than {floor}, it interleaves nothing");
 }
 
 /// Polls once, for the task of `waker`.
@@ -76,13 +73,8 @@ impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, executions) = (self.name, self.executions.load(Relaxed));
         let ms = self.started.elapsed().as_millis();
-        let bound = self
-            .bound
-            .map_or_else(|| "none".to_owned(), |bound| bound.to_string());
-        write!(
-            f,
-            "model {name}, bound {bound}, {executions} executions, {ms} ms"
-        )
+        let bound = self.bound.map_or_else(|| "none".to_owned(), |bound| bound.to_string());
+        write!(f, "model {name}, bound {bound}, {executions} executions, {ms} ms")
     }
 }
 
