@@ -16,6 +16,7 @@ pub mod ledger;
 #[cfg(feature = "mesh")]
 pub mod mesh;
 pub mod refusal;
+pub mod rider;
 pub mod time;
 pub mod verdict;
 
@@ -25,6 +26,7 @@ pub use budget::Budget;
 pub use carrier::{Carrier, CarrierExt, RideError};
 pub use ledger::{Charge, GaveUp, Ledger};
 pub use refusal::{Closing, Kind, News, Party, Refusal, Rejection, Speaker};
+pub use rider::RideOut;
 pub use slot::{Claim, Permit, Slot};
 pub use teardown::{Completed, Teardown};
 pub use verdict::{Judged, Refused, Ruling};

@@ -119,20 +119,14 @@ impl Refusal {
 
     /// Returns the promise of a leaving host that it does not route to `address`.
     pub fn host_cannot_route(address: &Address) -> Self {
-        Self::by_route(
-            Kind::ShuttingDown,
-            sentence::host_cannot_route(address.as_str()),
-        )
-        .with_never_applied(true)
+        Self::by_route(Kind::ShuttingDown, sentence::host_cannot_route(address.as_str()))
+            .with_never_applied(true)
     }
 
     /// Returns the promise of a mesh that is going away that it does not route to `address`.
     pub fn mesh_cannot_route(address: &Address) -> Self {
-        Self::by_route(
-            Kind::ShuttingDown,
-            sentence::mesh_cannot_route(address.as_str()),
-        )
-        .with_never_applied(true)
+        Self::by_route(Kind::ShuttingDown, sentence::mesh_cannot_route(address.as_str()))
+            .with_never_applied(true)
     }
 
     /// Returns the verdict that no route leads to `address`; whether anything is there, it leaves
@@ -204,10 +198,7 @@ impl Refusal {
             Some(_) => return None,
             None => self.speaker_of_text(asked)?,
         };
-        Some(Rejection {
-            speaker,
-            not_before: self.retry_after,
-        })
+        Some(Rejection { speaker, not_before: self.retry_after })
     }
 
     /// Returns who spoke to one who asked `asked`.

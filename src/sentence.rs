@@ -86,10 +86,7 @@ impl Open<'_> {
         let mut separator = " (";
 
         let mut message = format!("{HUB}{}{DOWN}", self.address);
-        for part in [Some(&*detail), mark.as_deref(), leaving]
-            .into_iter()
-            .flatten()
-        {
+        for part in [Some(&*detail), mark.as_deref(), leaving].into_iter().flatten() {
             if !part.is_empty() {
                 message.extend([separator, part]);
                 separator = ", ";
@@ -127,9 +124,7 @@ pub(crate) fn no_node(address: &str) -> String {
 /// Returns the word of a refusal that `text` forms, alone or with a space before and after it.
 pub(crate) fn forged_by(text: &str) -> Option<&'static str> {
     let padded = format!(" {text} ");
-    [HUB, DOWN, MARKER, PROMISE]
-        .into_iter()
-        .find(|word| padded.contains(word))
+    [HUB, DOWN, MARKER, PROMISE].into_iter().find(|word| padded.contains(word))
 }
 
 /// Returns free text that forms no word of a refusal, wherever in the sentence it stands.
@@ -185,9 +180,7 @@ pub(crate) fn promises(text: &str) -> bool {
 
 /// Returns whether `text` holds the end of an owner's refusal.
 pub(crate) fn has_tail(text: &str) -> bool {
-    Tail::ALL
-        .iter()
-        .any(|tail| after(text, tail.as_str()).is_some())
+    Tail::ALL.iter().any(|tail| after(text, tail.as_str()).is_some())
 }
 
 /// Returns whether `message` says that a host or mesh cannot route to an address with this path.
