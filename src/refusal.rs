@@ -64,10 +64,7 @@ pub struct Refusal {
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub kind: Option<Kind>,
     /// The sentence, for people and for readers that know no fields.
-    #[cfg_attr(
-        feature = "serde",
-        serde(deserialize_with = "wire::lenient_or_default")
-    )]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "wire::lenient_or_default"))]
     pub message: String,
     /// Who spoke, where the sender says so.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "wire::lenient"))]
@@ -86,35 +83,22 @@ pub struct Refusal {
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub never_applied: Option<bool>,
     /// Whether the delivery's target is not served where it was delivered.
-    #[cfg_attr(
-        feature = "serde",
-        serde(deserialize_with = "wire::lenient_or_default")
-    )]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "wire::lenient_or_default"))]
     pub target_unserved: bool,
     /// Whether the target is known to have said goodbye.
-    #[cfg_attr(
-        feature = "serde",
-        serde(deserialize_with = "wire::lenient_or_default")
-    )]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "wire::lenient_or_default"))]
     pub released: bool,
 }
 
 impl Refusal {
     /// Returns a refusal of `kind` that says `message`.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self {
-            kind: Some(kind),
-            message: message.into(),
-            ..Self::default()
-        }
+        Self { kind: Some(kind), message: message.into(), ..Self::default() }
     }
 
     /// Returns a refusal that came as text alone.
     pub fn from_text(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            ..Self::default()
-        }
+        Self { message: message.into(), ..Self::default() }
     }
 
     /// Returns the promise of a leaving host that it does not route to `address`.

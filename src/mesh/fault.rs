@@ -149,7 +149,20 @@ impl<T> Mesh<T> {
     ///
     /// # Examples
     ///
-    /// See [the module](super).
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (mesh, address) = (rideout::mesh::Mesh::new(), "prices/eur".parse()?);
+    /// mesh.store(&address, 108);
+    /// assert_eq!(mesh.recycle(&address), None);
+    ///
+    /// let first = mesh.activate(&address)?;
+    /// assert_eq!(mesh.recycle(&address).as_ref(), Some(&first));
+    /// mesh.teardown_of(&first).expect("it can be observed").await;
+    /// assert_ne!(mesh.activate(&address)?, first);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn recycle(&self, address: &Address) -> Option<Activation> {
         self.end(address, Cause::Recycle)
     }
@@ -158,7 +171,20 @@ impl<T> Mesh<T> {
     ///
     /// # Examples
     ///
-    /// See [`teardown_of`](Mesh::teardown_of).
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (mesh, address) = (rideout::mesh::Mesh::new(), "prices/eur".parse()?);
+    /// mesh.store(&address, 108);
+    /// assert_eq!(mesh.dispose(&address), None);
+    ///
+    /// let first = mesh.activate(&address)?;
+    /// assert_eq!(mesh.dispose(&address).as_ref(), Some(&first));
+    /// mesh.teardown_of(&first).expect("it can be observed").await;
+    /// assert_ne!(mesh.activate(&address)?, first);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn dispose(&self, address: &Address) -> Option<Activation> {
         self.end(address, Cause::Dispose)
     }
@@ -251,7 +277,22 @@ impl<T> Mesh<T> {
     ///
     /// # Examples
     ///
-    /// See [`FaultGuard`].
+    /// ```
+    /// use rideout::{Rejection, StreamId, mesh::Mesh};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
+    /// mesh.store(&address, 108);
+    ///
+    /// let fault = mesh.refuse_route(&address);
+    /// let refusal = mesh.subscribe(&address, StreamId::mint()).await.unwrap_err();
+    /// assert_eq!(refusal.promise(&address), Some(Rejection::by_route()));
+    /// assert_eq!(mesh.activation_of(&address), None);
+    /// # drop(fault);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn refuse_route(&self, address: &Address) -> FaultGuard<T> {
         FaultGuard::new(&self.world, Fault::NoRoute(address.path().to_owned()))
     }
@@ -261,7 +302,21 @@ impl<T> Mesh<T> {
     ///
     /// # Examples
     ///
-    /// See [`add_host`](Mesh::add_host).
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (mesh, address) = (rideout::mesh::Mesh::new(), "prices/eur".parse()?);
+    /// mesh.store(&address, 108);
+    ///
+    /// let fault = mesh.refuse_host("host-1");
+    /// assert!(fault.is_in_force());
+    /// assert!(mesh.activate(&address).is_err()); // no host is left
+    ///
+    /// assert!(!mesh.refuse_host("host-2").is_in_force()); // there is no such host
+    /// # drop(fault);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn refuse_host(&self, name: &str) -> FaultGuard<T> {
         FaultGuard::new(&self.world, Fault::NoHost(name.to_owned()))
     }

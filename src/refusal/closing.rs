@@ -39,12 +39,7 @@ pub struct Closing {
 impl Closing {
     /// Returns a closing owner at `address` that names neither activation nor detail.
     pub fn new(address: Address) -> Self {
-        Self {
-            address,
-            activation: None,
-            detail: String::new(),
-            host_stopping: false,
-        }
+        Self { address, activation: None, detail: String::new(), host_stopping: false }
     }
 
     /// Names the activation that is closing.
