@@ -10,7 +10,12 @@ use super::{
     hub::Hub,
     lifecycle::{Cause, Ending},
 };
-use crate::{activation::Activation, address::Address, sync::lock};
+use crate::{
+    activation::Activation,
+    address::Address,
+    sync::lock,
+    time::{Timer, TokioTimer},
+};
 
 /// What a guard keeps in force.
 pub(super) enum Fault<T> {
@@ -193,7 +198,7 @@ impl<T> Mesh<T> {
         let hub = self.world.find(address).filter(|hub| !hub.is_lost())?;
         let lasts = lock(&self.world.state).settings.teardown;
 
-        hub.end(Ending { cause, lasts });
+        hub.end(Ending { cause, told: TokioTimer.now(), lasts });
         Some(hub.lifecycle().activation().clone())
     }
 

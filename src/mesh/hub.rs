@@ -195,11 +195,12 @@ impl<T: Send + Sync + 'static> Inside<T> {
         }
     }
 
-    /// Refuses what is still in the mailbox until the teardown is over, then dies; returns false if
-    /// the mesh is gone.
+    /// Refuses what is still in the mailbox until the time is over; returns false if the mesh is gone.
     async fn tear_down(&mut self) -> bool {
-        let lasts = self.lifecycle.ending().map_or(Duration::ZERO, |ending| ending.lasts);
-        let mut over = pin!(TokioTimer.sleep(lasts));
+        let left = self.lifecycle.ending().map_or(Duration::ZERO, |ending| {
+            ending.lasts.saturating_sub(TokioTimer.now().duration_since(ending.told))
+        });
+        let mut over = pin!(TokioTimer.sleep(left));
         loop {
             tokio::select! {
                 biased;
@@ -207,25 +208,26 @@ impl<T: Send + Sync + 'static> Inside<T> {
                     Some(request) => self.discard(request),
                     None => return false,
                 },
-                () = &mut over => break,
+                () = &mut over => return true,
             }
         }
+    }
 
+    /// Dies, completes the teardown, announces it where it is to be announced, and leaves the
+    /// directory.
+    fn leave(&mut self) {
+        // Dead first: a closed mailbox of one that is not dead is that of a lost hub.
+        self.lifecycle.die();
         self.requests.close();
         while let Ok(request) = self.requests.try_recv() {
             self.discard(request);
         }
-        true
-    }
 
-    /// Completes the teardown, announces it where it is to be announced, and leaves the directory.
-    fn leave(&self) {
         let is_announced = self.register.count() > 0
             && self.lifecycle.ending().is_some_and(|ending| ending.cause == Cause::Recycle);
         // The streams fall silent before anyone can hear why.
         self.register.close();
-        self.lifecycle.die();
-
+        self.lifecycle.teardown().complete();
         if let Some(world) = self.world.upgrade() {
             world.ended(&self.lifecycle, is_announced);
         }

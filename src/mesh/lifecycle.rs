@@ -8,9 +8,13 @@
 //! 2. From [`RunLevel::DisposeHosted`] on the owner refuses (`R40`); who is told to end is there when
 //!    the call returns, since nothing of its own is ever pending.
 //! 3. The first who asks for the end decides how it ends; a later one changes nothing.
-//! 4. Teardown is completed once, after [`RunLevel::Dead`] (`R38`).
+//! 4. Teardown is completed by the owner, after [`RunLevel::Dead`] and whatever it still does (`R38`).
 
-use std::{fmt, sync::OnceLock, time::Duration};
+use std::{
+    fmt,
+    sync::OnceLock,
+    time::{Duration, Instant},
+};
 
 use tokio::sync::watch;
 
@@ -50,6 +54,8 @@ impl fmt::Display for Cause {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ending {
     pub(super) cause: Cause,
+    /// When the owner was told.
+    pub(super) told: Instant,
     /// From being told to being dead.
     pub(super) lasts: Duration,
 }
@@ -130,12 +136,11 @@ impl Lifecycle {
         let _ = self.level.subscribe().wait_for(|level| *level >= RunLevel::DisposeHosted).await;
     }
 
-    /// Dies: passes the levels that are left, then completes the teardown.
+    /// Dies: passes the levels that are left.
     pub(super) fn die(&self) {
         for level in [RunLevel::HostedDisposed, RunLevel::ShutDown, RunLevel::Dead] {
             self.rise(level);
         }
-        self.teardown.complete();
     }
 
     /// Returns the words of its refusals.
