@@ -94,10 +94,25 @@ use crate::{
 /// subscriptions say that the mesh is gone, and news ends. Subscriptions, news and guards hold the mesh
 /// weakly.
 ///
-/// # Panics
+/// # Examples
 ///
-/// What may start an owner ([`subscribe`](Mesh::subscribe), [`write`](Mesh::write),
-/// [`activate`](Mesh::activate)) panics outside a tokio runtime whose time driver is on.
+/// See [the module](self) for a recycle, and [`FaultGuard`] for a fault. Two readers of one mesh:
+///
+/// ```
+/// use rideout::{StreamId, mesh::Mesh};
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
+/// mesh.store(&address, 108);
+///
+/// let elsewhere = mesh.clone();
+/// let one = mesh.subscribe(&address, StreamId::mint()).await?;
+/// let two = elsewhere.subscribe(&address, StreamId::mint()).await?;
+/// assert_eq!(one.activation(), two.activation());
+/// # Ok(())
+/// # }
+/// ```
 pub struct Mesh<T> {
     world: Arc<World<T>>,
 }
@@ -407,10 +422,13 @@ impl<T> Default for Mesh<T> {
 
 impl<T> fmt::Debug for Mesh<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = lock(&self.world.state);
+        let (settings, hosts) = {
+            let state = lock(&self.world.state);
+            (state.settings, state.hosts.clone())
+        };
         f.debug_struct("Mesh")
-            .field("settings", &state.settings)
-            .field("hosts", &state.hosts)
+            .field("settings", &settings)
+            .field("hosts", &hosts)
             .finish_non_exhaustive()
     }
 }
