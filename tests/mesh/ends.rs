@@ -6,7 +6,7 @@ use crate::*;
 async fn is_gone_with_its_mesh(mut prices: Subscription<u64>, mut news: NewsStream) {
     let asked = prices.address().clone();
     let refusal = loop {
-        match within_an_hour(prices.next()).await {
+        match in_time(prices.next()).await {
             Some(Ok(_)) => {}
             Some(Err(refusal)) => break refusal,
             None => panic!("completed without a word"),
@@ -15,7 +15,7 @@ async fn is_gone_with_its_mesh(mut prices: Subscription<u64>, mut news: NewsStre
     is_by_route(&refusal, &asked, "Mesh");
     assert_eq!(prices.next().await, None);
     assert!(prices.is_terminated());
-    while within_an_hour(news.next()).await.is_some() {}
+    while in_time(news.next()).await.is_some() {}
     settle().await;
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
 }
@@ -67,7 +67,7 @@ async fn a_dropped_mesh_wakes_a_subscription_that_had_fallen_silent() {
     torn_down(&mesh, &activation).await;
 
     let waiting = tokio::spawn(async move {
-        let item = within_an_hour(prices.next()).await;
+        let item = in_time(prices.next()).await;
         (item, prices)
     });
     settle().await;
@@ -143,7 +143,7 @@ async fn many_threads_find_one_owner_at_a_time() {
                             let join = recycled.and_then(|recycled| mesh.teardown_of(&recycled));
                             // Another writer's recycle may have come first.
                             if let Some(join) = join {
-                                join.await;
+                                in_time(join).await;
                             }
                         }
                         prices.err()

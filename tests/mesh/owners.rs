@@ -107,7 +107,7 @@ async fn a_recycle_refuses_tears_down_is_announced_and_comes_back() {
     is_by_owner(&refused(&mesh, &address).await, &address, &recycled);
     assert_eq!(told(&mut news), []);
 
-    within_an_hour(join).await;
+    in_time(join).await;
     assert_eq!(began.elapsed(), 3 * SECOND);
     assert_eq!(told(&mut news), [News::Ended(Some(recycled.clone()))]);
     assert_eq!((mesh.activation_of(&address), mesh.subscribers(&address)), (None, 0));
