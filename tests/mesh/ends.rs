@@ -13,7 +13,7 @@ async fn is_gone_with_its_mesh(mut prices: Subscription<u64>, mut news: NewsStre
         }
     };
     is_by_route(&refusal, &asked, "Mesh");
-    assert_eq!(prices.next().await, None);
+    assert_eq!(in_time(prices.next()).await, None);
     assert!(prices.is_terminated());
     while in_time(news.next()).await.is_some() {}
     settle().await;

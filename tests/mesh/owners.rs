@@ -28,11 +28,11 @@ async fn a_subscription_is_the_full_state_and_then_the_changes() {
         Some(late.activation())
     );
     let item = |version, value| Some(Ok(Versioned { version, value }));
-    assert_eq!(early.next().await, item(1, 1));
-    assert_eq!(early.next().await, item(2, 10));
-    assert_eq!(early.next().await, item(3, 20));
-    assert_eq!(late.next().await, item(2, 10));
-    assert_eq!(late.next().await, item(3, 20));
+    assert_eq!(in_time(early.next()).await, item(1, 1));
+    assert_eq!(in_time(early.next()).await, item(2, 10));
+    assert_eq!(in_time(early.next()).await, item(3, 20));
+    assert_eq!(in_time(late.next()).await, item(2, 10));
+    assert_eq!(in_time(late.next()).await, item(3, 20));
     assert!(is_silent(&mut early) && is_silent(&mut late));
 }
 

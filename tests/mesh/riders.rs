@@ -70,7 +70,7 @@ async fn a_rider_gives_up_on_a_fault_that_stays() {
         let Some(Err(RideError::GaveUp { report, .. })) = in_time(prices.next()).await else {
             panic!("did not give up");
         };
-        assert!(prices.next().await.is_none());
+        assert!(in_time(prices.next()).await.is_none());
         (report.key.clone(), mesh.asks(address))
     }
 
