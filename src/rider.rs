@@ -8,6 +8,7 @@ mod attempt;
 mod join;
 mod news;
 mod phases;
+mod read;
 mod ride;
 mod subscription;
 mod waits;
@@ -17,5 +18,15 @@ pub use self::{
     join::{Join, NoJoin},
     news::NoNews,
     phases::{Phase, Phases},
+    read::{Read, ReadError, Recycling},
     subscription::{Nudger, RideOut},
 };
+
+/// How much of the last refusal's text a warning shows, in characters (`R23`): enough for the recycler
+/// that it names.
+const REFUSAL_SHOWN: usize = 300;
+
+/// The text of a refusal, cut for a warning.
+fn shown(refusal: &impl std::fmt::Display) -> String {
+    refusal.to_string().chars().take(REFUSAL_SHOWN).collect()
+}

@@ -16,6 +16,7 @@ use futures_core::Stream;
 use super::{
     Answer, Ask, Join, NoJoin, NoNews, Phase, Source,
     attempt::{Stage, StageProj},
+    shown,
     waits::Waits,
 };
 use crate::{
@@ -28,9 +29,6 @@ use crate::{
     time::{Clock, DefaultTimer, Timer, later},
     verdict::{Refused, Ruling},
 };
-
-/// How much of the last refusal's text a warning shows, in characters (`R23`).
-const REFUSAL_SHOWN: usize = 300;
 
 /// News is looked at after so many items (`R21`), and one poll takes so many turns (`R20b`).
 pub(super) const LOOK_AFTER: u32 = 32;
@@ -563,8 +561,7 @@ where
     fn warn(&self, error: RideError<A::Error>) -> RideError<A::Error> {
         if let RideError::GaveUp { report, last } = &error {
             let GaveUp { stream, address, axis, key, count, budget, .. } = &**report;
-            let last = last.as_ref().map(|error| error.to_string()).unwrap_or_default();
-            let last: String = last.chars().take(REFUSAL_SHOWN).collect();
+            let last = last.as_deref().map(shown).unwrap_or_default();
             tracing::warn!(
                 %stream, owner = %address, %axis, %key, count, budget, last_refusal = last, "{report}"
             );
