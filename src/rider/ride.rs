@@ -502,7 +502,7 @@ where
     /// Begins to wait for the teardown of the charge's activation; returns whether there is anything
     /// to wait for.
     fn joins(&mut self, charge: &Charge, limit: Duration, cx: &mut Context<'_>) -> bool {
-        let activation = charge.activation().filter(|_| !limit.is_zero()).cloned();
+        let activation = charge.activation().cloned();
         let Some(teardown) = activation.and_then(|it| self.join.teardown(it)) else { return false };
         let sleep = self.sleep(limit);
         self.set(Stage::Waiting { teardown: Some(teardown), sleep });
@@ -517,7 +517,7 @@ where
     /// The wait has ended, by its event, its limit or an arrival; what is left is hold and spread.
     fn wait_is_over<I>(&mut self) -> Turn<I> {
         let left = self.state.waits.left(self.timer.now(), self.state.budget.spread);
-        let stage = if left.is_zero() { Stage::Due } else { Stage::Held(self.sleep(left)) };
+        let stage = left.map_or(Stage::Due, |left| Stage::Held(self.sleep(left)));
         self.set(stage);
         Turn::Again
     }
