@@ -37,7 +37,7 @@ use crate::{
     sync::Arc,
 };
 
-/// The protocol by itself, for whoever has a lock of his own to put it under.
+/// The protocol by itself, for whoever has a lock of its own to put it under.
 ///
 /// An ask with a reason of its own (a queued rejection) takes a free place by `owe` and `claim` in
 /// one step; what it finds owed it covers.
