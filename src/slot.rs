@@ -81,8 +81,8 @@ impl State {
         self.owed
     }
 
-    /// Frees the place, the debt not being paid: it is owed again
-    /// (invariant 6). Returns whether a claim would succeed now, which it always does.
+    /// Frees the place, the debt not being paid: it is owed again (invariant 6); returns whether a
+    /// claim would succeed now, which is always so.
     pub(crate) fn cancel(&mut self) -> bool {
         debug_assert!(self.taken, "only the permit is cancelled");
         self.taken = false;

@@ -1,5 +1,5 @@
-//! R16 under every interleaving: one outstanding, no trigger lost, none doubled. The production code
-//! on loom's primitives, one property a model.
+//! R16 under every interleaving: one outstanding, no trigger lost, none doubled. The production
+//! code on loom's primitives, one property a model.
 
 mod common;
 
@@ -128,7 +128,8 @@ fn racing(triggers: usize) {
     world.judge(triggers);
 }
 
-/// Two triggers race: each is covered by an ask that starts after it, one ask at a time, two at most.
+/// Two triggers race: each is covered by an ask that starts after it, one ask at a time, two at
+/// most.
 #[test]
 fn two_racing_triggers_are_covered_one_ask_at_a_time() {
     check("two_triggers", None, 5, || racing(2));
