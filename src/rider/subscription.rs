@@ -213,14 +213,17 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     /// use std::time::Duration;
     ///
     /// use futures::{TryStreamExt, stream};
-    /// use rideout::{Budget, News, Refusal, Rejection, RideOut};
+    /// use rideout::{Budget, News, Refusal, RideOut};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let address: rideout::Address = "prices/eur".parse()?;
+    /// let leaving = Refusal::host_cannot_route(&address);
     /// let arrival = News::Arrived("0B".parse()?);
-    /// let mut prices = RideOut::new("x".parse()?, |ask| {
+    ///
+    /// let mut prices = RideOut::new(address, move |ask| {
     ///     let answer = match ask.attempt {
-    ///         1 => Err(Refusal::from_text("Host is shutting down, cannot route to x")),
+    ///         1 => Err(leaving.clone()),
     ///         _ => Ok(stream::iter([Ok::<_, Refusal>(101)])),
     ///     };
     ///     async move { answer }
