@@ -69,8 +69,7 @@ impl<S> Monitor<S> {
             if !f(&mut guarded.state) {
                 return false;
             }
-            // Invariant 2: in this very step, or one who registers after the change would be taken
-            // for one before it.
+            // Invariant 2: in this very step, so that who registers after it is not woken for it.
             std::mem::take(&mut guarded.wakers)
         };
         wake_all(wakers);
@@ -139,6 +138,7 @@ impl<S> Guarded<S> {
     }
 }
 
+// Invariant 5.
 fn wake_all(wakers: BTreeMap<u64, Waker>) {
     let mut panicked = None;
     for waker in wakers.into_values() {
@@ -147,6 +147,6 @@ fn wake_all(wakers: BTreeMap<u64, Waker>) {
         }
     }
     if let Some(payload) = panicked {
-        resume_unwind(payload); // Invariant 5.
+        resume_unwind(payload);
     }
 }

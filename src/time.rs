@@ -42,6 +42,10 @@ use std::{
 /// let timer = Hasty(Instant::now());
 /// assert_eq!(timer.now(), timer.now());
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no timer",
+    note = "without the feature `tokio` a rider has no default: give it one with `.timer(…)`"
+)]
 pub trait Timer {
     /// Is ready once its time is over.
     type Sleep: Future<Output = ()>;
@@ -104,3 +108,24 @@ pub type DefaultTimer = TokioTimer;
 /// The timer of a rider that was given none.
 #[cfg(not(feature = "tokio"))]
 pub type DefaultTimer = NoTimer;
+
+/// Adds, and stays in what an `Instant` can tell: a time too far to be told is decades away.
+pub(crate) fn later(now: Instant, duration: Duration) -> Instant {
+    const DECADES: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+    now.checked_add(duration).unwrap_or_else(|| now + DECADES)
+}
+
+/// The sleep of a timer, or of the place where a rider has none yet: so that a rider can be named
+/// before its timer is set.
+pub trait Clock {
+    /// See [`Timer::Sleep`].
+    type Sleep: Future<Output = ()>;
+}
+
+impl<T: Timer> Clock for T {
+    type Sleep = T::Sleep;
+}
+
+impl Clock for NoTimer {
+    type Sleep = std::future::Pending<()>;
+}

@@ -20,6 +20,36 @@ pub enum Ruling {
 }
 
 /// An error that can tell a promise from a verdict.
+///
+/// Implement it for the error of a client whose refusals arrive in its own shape; for an error of
+/// a foreign type, wrap it as [`Judged`].
+///
+/// # Examples
+///
+/// ```
+/// use rideout::{Address, Kind, Refusal, Refused, Rejection, Ruling};
+///
+/// enum ClientError {
+///     Refused(Refusal),
+///     HostUnreachable,
+///     BadRequest,
+/// }
+///
+/// impl Refused for ClientError {
+///     fn ruling(&self, asked: &Address) -> Ruling {
+///         match self {
+///             ClientError::Refused(refusal) => refusal.ruling(asked),
+///             ClientError::HostUnreachable => Ruling::Promise(Rejection::by_route()),
+///             ClientError::BadRequest => Ruling::Verdict(Kind::Rejected),
+///         }
+///     }
+/// }
+///
+/// let asked: Address = "prices/eur".parse()?;
+/// let error = ClientError::Refused(Refusal::no_node(&asked));
+/// assert_eq!(error.ruling(&asked), Ruling::Verdict(Kind::NotFound));
+/// # Ok::<(), rideout::address::InvalidAddress>(())
+/// ```
 pub trait Refused {
     /// Returns what the error means to one who asked `asked`.
     ///
@@ -61,6 +91,26 @@ impl<T: Refused + ?Sized> Refused for Arc<T> {
 }
 
 /// An error of a foreign type, with the ruling that its user gives it.
+///
+/// It displays as the error itself, and has the source of the error as its source.
+///
+/// # Examples
+///
+/// ```
+/// use std::io;
+///
+/// use rideout::{Judged, Kind, Rejection};
+///
+/// fn judge(error: io::Error) -> Judged<io::Error> {
+///     match error.kind() {
+///         io::ErrorKind::ConnectionRefused => Judged::promise(error, Rejection::by_route()),
+///         io::ErrorKind::PermissionDenied => Judged::verdict(error, Kind::Forbidden),
+///         _ => Judged::verdict(error, Kind::Failed),
+///     }
+/// }
+///
+/// assert_eq!(judge(io::Error::other("no luck")).to_string(), "no luck");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged<E> {
     /// The error.

@@ -144,6 +144,13 @@ impl<St, F, Fut, E> ConcatAttempts<St, F, Fut, E> {
         }
     }
 
+    /// Ends the stream by a give-up that is not the ledger's own.
+    pub(crate) fn give_up(mut self: Pin<&mut Self>, report: Box<GaveUp>) -> RideError<E> {
+        let last = self.as_mut().project().last.take();
+        self.end();
+        RideError::GaveUp { report, last }
+    }
+
     /// Drops everything that is outstanding, for good.
     fn end(self: Pin<&mut Self>) {
         let mut this = self.project();
@@ -248,10 +255,7 @@ where
         }
         for _ in 0..A_POLL {
             let (more, step) = match self.as_mut().drain(cx) {
-                Err(report) => {
-                    let last = self.as_mut().project().last.take();
-                    (false, Step::End(Some(RideError::GaveUp { report, last })))
-                }
+                Err(report) => return Poll::Ready(Some(Err(self.give_up(report)))),
                 Ok(more) if self.attempt.is_some() => (more, self.as_mut().advance(cx)),
                 Ok(more) => (more, self.as_mut().begin(cx)),
             };

@@ -1,4 +1,9 @@
-use crate::{activation::Activation, address::Address, refusal::Refusal};
+use super::{Kind, Party, Refusal};
+use crate::{
+    activation::Activation,
+    address::Address,
+    sentence::{Open, Tail},
+};
 
 /// An owner that is closing, and the refusals it gives.
 ///
@@ -7,12 +12,28 @@ use crate::{activation::Activation, address::Address, refusal::Refusal};
 /// Text given as detail or as what was refused is free: words that would read as another refusal
 /// inside the sentence have the case of their first letter changed, control characters become
 /// spaces.
+///
+/// # Examples
+///
+/// ```
+/// use rideout::{Address, Closing, Refused, Rejection, Ruling};
+///
+/// let address: Address = "prices/eur".parse()?;
+/// let closing = Closing::new(address.clone()).activation("017DA86C".parse()?).detail("RunLevel=Dead");
+///
+/// let refusal = closing.at_the_door("cannot process SubscribeRequest");
+/// assert_eq!(
+///     refusal.ruling(&address),
+///     Ruling::Promise(Rejection::by_owner(Some("017DA86C".parse()?))),
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Closing {
-    pub(super) address: Address,
-    pub(super) activation: Option<Activation>,
-    pub(super) detail: String,
-    pub(super) host_stopping: bool,
+    address: Address,
+    activation: Option<Activation>,
+    detail: String,
+    host_stopping: bool,
 }
 
 impl Closing {
@@ -42,13 +63,33 @@ impl Closing {
         self
     }
 
-    /// Returns the refusal of a request that was turned away at the door.
+    /// Returns the refusal of a request that was turned away at the door: a promise, never applied.
     pub fn at_the_door(&self, what: &str) -> Refusal {
-        todo!("{what}")
+        self.refuse(what, Tail::AtTheDoor)
     }
 
     /// Returns the refusal of a request that was accepted and then could not be finished.
+    ///
+    /// It is a promise, and says that no handler ran: the request was parked or queued. Where one
+    /// ran, say so by [`with_never_applied(false)`](Refusal::with_never_applied); otherwise a
+    /// writer sends its change again.
     pub fn accepted(&self, what: &str) -> Refusal {
-        todo!("{what}")
+        self.refuse(what, Tail::Accepted)
+    }
+
+    fn refuse(&self, what: &str, tail: Tail) -> Refusal {
+        let open = Open {
+            address: self.address.as_str(),
+            detail: &self.detail,
+            tag: self.activation.as_ref().map(Activation::as_str),
+            host_stopping: self.host_stopping,
+        };
+
+        Refusal {
+            activation: self.activation.clone(),
+            ..Refusal::new(Kind::ShuttingDown, open.refuse(what, tail))
+                .with_speaker(Party::Owner)
+                .with_never_applied(true)
+        }
     }
 }

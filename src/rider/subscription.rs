@@ -1,0 +1,427 @@
+//! The subscription rider.
+
+use std::{
+    fmt,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use futures_core::{FusedStream, Stream};
+
+use super::{
+    Ask, IntoAnswer, Join, NoJoin, NoNews, Phase, Phases, Source,
+    ride::{LOOK_AFTER, Ride},
+};
+use crate::{
+    address::Address,
+    budget::Budget,
+    carrier::{Carrier, RideError},
+    refusal::News,
+    time::{Clock, DefaultTimer, Timer},
+    verdict::Refused,
+};
+
+/// A subscription that rides out its owner's recycling.
+///
+/// A stream of the subscription's items. Every ask, the first one too, has three outcomes: an answer,
+/// whose items are passed on untouched; a promise, which is charged, waited out and asked again; a
+/// verdict, which ends the stream in the same poll (`R20`). A refusal inside the live subscription is
+/// handled alike.
+///
+/// What a rider does beyond that is what it is given: an event to wait for ([`join`](RideOut::join)),
+/// news of the address ([`news`](RideOut::news)), a place to resume
+/// ([`resuming`](RideOut::resuming)), a guard against old items ([`version`](RideOut::version)),
+/// bounds ([`budget`](RideOut::budget)).
+///
+/// # Completion
+///
+/// A subscription that completes completes the rider. A sender that was dropped, and a server that
+/// stops cleanly, complete a stream too: where that is what a going owner looks like, set
+/// [`re_ask_on_completion`](RideOut::re_ask_on_completion).
+///
+/// # Errors
+///
+/// [`RideError::GaveUp`] when a budget is spent: one `WARN` names the cause, then comes the error,
+/// then the end (`R23`). [`RideError::Verdict`] when the address refused in a way that is no promise.
+/// The rider does not retry after either; the reader decides.
+///
+/// # Panics
+///
+/// A panic in a closure or a stream that it was given reaches the caller of the poll. The rider is
+/// whole, and polled again it goes on.
+///
+/// # Cancel safety
+///
+/// Taking the next item is cancel safe: all state is in the rider, none in a call. Dropping the rider
+/// in any state drops its ask, its timers, its join and its subscription; nothing was spawned.
+///
+/// # Examples
+///
+/// An owner that refuses twice, and comes back:
+///
+/// ```
+/// use futures::{StreamExt, TryStreamExt, stream};
+/// use rideout::{Closing, Refusal, RideOut, rider::Answer};
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let address: rideout::Address = "prices/eur".parse()?;
+/// let old = Closing::new(address.clone()).activation("0A".parse()?);
+///
+/// let mut prices = RideOut::new(address, move |ask| {
+///     let answer = match ask.attempt {
+///         1 | 2 => Err(old.at_the_door("Subscribe")),
+///         _ => Ok(stream::iter([Ok::<_, Refusal>(101), Ok(102)])),
+///     };
+///     async move { answer }
+/// });
+/// assert_eq!(prices.try_next().await?, Some(101));
+/// assert_eq!(prices.try_next().await?, Some(102));
+/// assert_eq!(prices.try_next().await?, None);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "streams do nothing unless polled"]
+pub struct RideOut<A: Source<P>, J: Join = NoJoin, N = NoNews, P = (), T: Clock = DefaultTimer> {
+    // How many items may still pass before anything else is looked at; 0 wherever each item is.
+    pass: u32,
+    // `Some` while live. One box for all subscriptions of the rider.
+    live: Pin<Box<Option<A::Stream>>>,
+    ride: Box<Ride<A, J, N, P, T>>,
+}
+
+impl<A: Source<P>, J: Join, N, P, T: Clock> Unpin for RideOut<A, J, N, P, T> {}
+
+impl<A: Source<P>, J: Join, N, P, T: Clock> fmt::Debug for RideOut<A, J, N, P, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RideOut")
+            .field("carrier", &self.ride.state.carrier)
+            .field("live", &self.live.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<A: Source<()>> RideOut<A> {
+    /// Creates a rider that asks `address` by calling `ask`.
+    ///
+    /// `ask` returns a future of a stream of results, or of an [`Answer`](super::Answer) that also
+    /// says which activation serves it. It is called once an attempt, and kept, never cloned.
+    /// Nothing is asked before the first poll.
+    pub fn new<Fut, R, E, I>(address: Address, ask: A) -> Self
+    where
+        A: FnMut(Ask) -> Fut,
+        Fut: Future<Output = Result<R, E>>,
+        R: IntoAnswer<Stream: Stream<Item = Result<I, E>>>,
+        E: Refused,
+    {
+        RideOut::from_ride(Ride::new(address, ask, None))
+    }
+}
+
+impl<A: Source<P>, P> RideOut<A, NoJoin, NoNews, P> {
+    /// Creates a rider that asks from where it was: `at` takes a token of an item, and each ask is
+    /// told that of the last one.
+    ///
+    /// # Examples
+    ///
+    /// A log whose owner goes away in the middle:
+    ///
+    /// ```
+    /// use futures::{StreamExt, TryStreamExt, stream};
+    /// use rideout::{Closing, RideOut};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let address: rideout::Address = "log".parse()?;
+    /// let owner = Closing::new(address.clone()).activation("0A".parse()?);
+    ///
+    /// let lines = RideOut::resuming(address, |line: &u32| *line, move |ask| {
+    ///     let from = ask.resume.map_or(1, |last| last + 1);
+    ///     let goes = (from == 1).then(|| Err(owner.accepted("Subscribe")));
+    ///     async move { Ok(stream::iter([Ok(from), Ok(from + 1)].into_iter().chain(goes))) }
+    /// });
+    /// assert_eq!(lines.try_collect::<Vec<_>>().await?, [1, 2, 3, 4]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn resuming<Fut, R, E, I>(address: Address, at: fn(&I) -> P, ask: A) -> Self
+    where
+        A: FnMut(Ask<P>) -> Fut + Source<P, Item = I>,
+        Fut: Future<Output = Result<R, E>>,
+        R: IntoAnswer<Stream: Stream<Item = Result<I, E>>>,
+        E: Refused,
+    {
+        RideOut::from_ride(Ride::new(address, ask, Some(at)))
+    }
+}
+
+impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
+    fn from_ride(ride: Ride<A, J, N, P, T>) -> Self {
+        RideOut { pass: 0, live: Box::pin(None), ride: Box::new(ride) }
+    }
+
+    /// Gives the rider an event to wait for: the teardown of the activation that refused.
+    ///
+    /// `join` is called when an attempt is about to wait, and returns `None` where the teardown
+    /// cannot be observed from here, as on another host. Without it none can be (`R18`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{TryStreamExt, stream};
+    /// use rideout::{Closing, Refusal, RideOut, Teardown};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let address: rideout::Address = "prices/eur".parse()?;
+    /// let owner = Closing::new(address.clone()).activation("0A".parse()?);
+    /// let teardown = Teardown::new();
+    /// let done = teardown.clone();
+    ///
+    /// let mut prices = RideOut::new(address, move |ask| {
+    ///     let answer = match ask.attempt {
+    ///         1 => Err(owner.at_the_door("Subscribe")),
+    ///         _ => Ok(stream::iter([Ok::<_, Refusal>(101)])),
+    ///     };
+    ///     async move { answer }
+    /// })
+    /// .join(move |_activation| Some(teardown.completed()));
+    ///
+    /// tokio::spawn(async move { done.complete() });
+    /// assert_eq!(prices.try_next().await?, Some(101));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn join<F, Fut>(self, join: F) -> RideOut<A, F, N, P, T>
+    where
+        F: FnMut(crate::Activation) -> Option<Fut>,
+        Fut: Future<Output = ()>,
+    {
+        RideOut::from_ride(self.ride.with_join(join))
+    }
+
+    /// Gives the rider news of the address: announced ends, answers to beats, arrivals (`R22`,
+    /// `R18b`).
+    ///
+    /// A stream that ends is no news any more; the rider goes on.
+    ///
+    /// # Examples
+    ///
+    /// The directory shows the successor, which ends the rest:
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use futures::{TryStreamExt, stream};
+    /// use rideout::{Budget, News, Refusal, Rejection, RideOut};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let arrival = News::Arrived("0B".parse()?);
+    /// let mut prices = RideOut::new("x".parse()?, |ask| {
+    ///     let answer = match ask.attempt {
+    ///         1 => Err(Refusal::from_text("Host is shutting down, cannot route to x")),
+    ///         _ => Ok(stream::iter([Ok::<_, Refusal>(101)])),
+    ///     };
+    ///     async move { answer }
+    /// })
+    /// .budget(Budget::default().pace(Duration::from_secs(3600)))
+    /// .news(stream::iter([arrival]));
+    /// assert_eq!(prices.try_next().await?, Some(101));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn news<M>(self, news: M) -> RideOut<A, J, M, P, T>
+    where
+        M: Stream<Item = News>,
+    {
+        RideOut::from_ride(self.ride.with_news(news))
+    }
+
+    /// Gives the rider another clock than tokio's.
+    pub fn timer<U: Timer>(self, timer: U) -> RideOut<A, J, N, P, U> {
+        RideOut::from_ride(self.ride.with_timer(timer))
+    }
+
+    /// Bounds the rider's ride-outs.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.ride.state.set_budget(budget);
+        self
+    }
+
+    /// Drops items that are not newer than the last one, by their version.
+    ///
+    /// The first item after each answer always passes, since a new activation's clock may begin
+    /// again (`R24`). Without it nothing is dropped.
+    pub fn version(mut self, of: fn(&A::Item) -> u64) -> Self {
+        self.ride.state.version = Some(of);
+        self
+    }
+
+    /// Asks again where the subscription completes, instead of completing: a rejection by the owner
+    /// it was live on (`R21`).
+    pub fn re_ask_on_completion(mut self) -> Self {
+        self.ride.state.re_ask_on_completion = true;
+        self
+    }
+
+    /// Returns a handle by which any thread may ask for a re-ask.
+    pub fn nudger(&self) -> Nudger {
+        Nudger { carrier: self.ride.state.carrier.clone() }
+    }
+
+    /// Reads the rider as its phases: each charge and each answer, and its items between them.
+    ///
+    /// A charge is shown before its attempt does anything. The phases are also the observer: there is
+    /// no other hook.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{StreamExt, TryStreamExt, stream};
+    /// use rideout::{Refusal, RideOut, refusal::Kind, rider::Phase};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let rider = RideOut::new("x".parse()?, |ask| {
+    ///     let answer = match ask.attempt {
+    ///         1 => Err(Refusal::new(Kind::ShuttingDown, "rolling")),
+    ///         _ => Ok(stream::iter([Ok(101)])),
+    ///     };
+    ///     async move { answer }
+    /// });
+    /// let phases: Vec<_> = rider.phases().try_collect().await?;
+    /// let [Phase::RidingOut(charge), Phase::Answered(None), Phase::Live(101)] = &phases[..] else {
+    ///     panic!("{phases:?}");
+    /// };
+    /// assert_eq!(charge.key().unwrap().to_string(), "(route)");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn phases(self) -> Phases<A, J, N, P, T> {
+        Phases::new(self)
+    }
+}
+
+impl<A, J, N, P, T> RideOut<A, J, N, P, T>
+where
+    A: Source<P, Error: fmt::Display>,
+    J: Join,
+    N: Stream<Item = News>,
+    P: Clone,
+    T: Timer,
+{
+    pub(super) fn poll_phase(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Phase<A::Item>, RideError<A::Error>>>> {
+        let mut turns = LOOK_AFTER;
+        self.ride.state.take_over(std::mem::take(&mut self.pass), None);
+        self.ride.poll_phase(self.live.as_mut(), cx, &mut turns)
+    }
+
+    /// Everything but an item of a live subscription that nobody looks into.
+    #[cold]
+    fn poll_slowly(
+        &mut self,
+        polled: Option<Poll<Option<Result<A::Item, A::Error>>>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<A::Item, RideError<A::Error>>>> {
+        let mut turns = LOOK_AFTER;
+        self.ride.state.take_over(std::mem::take(&mut self.pass), polled);
+        let polled = loop {
+            let live = self.live.as_mut();
+            match self.ride.poll_phase(live, cx, &mut turns) {
+                Poll::Ready(Some(Ok(Phase::RidingOut(_) | Phase::Answered(_)))) => {}
+                Poll::Ready(Some(Ok(Phase::Live(item)))) => break Poll::Ready(Some(Ok(item))),
+                Poll::Ready(Some(Err(error))) => break Poll::Ready(Some(Err(error))),
+                Poll::Ready(None) => break Poll::Ready(None),
+                Poll::Pending => break Poll::Pending,
+            }
+        };
+        self.pass = self.ride.state.grant();
+        polled
+    }
+}
+
+impl<A, J, N, P, T> Stream for RideOut<A, J, N, P, T>
+where
+    A: Source<P, Error: fmt::Display>,
+    J: Join,
+    N: Stream<Item = News>,
+    P: Clone,
+    T: Timer,
+{
+    type Item = Result<A::Item, RideError<A::Error>>;
+
+    #[inline]
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = &mut *self;
+        if this.pass > 0
+            && let Some(live) = this.live.as_mut().as_pin_mut()
+        {
+            match live.poll_next(cx) {
+                Poll::Ready(Some(Ok(item))) => {
+                    this.pass -= 1;
+                    return Poll::Ready(Some(Ok(item)));
+                }
+                polled => return this.poll_slowly(Some(polled), cx),
+            }
+        }
+        this.poll_slowly(None, cx)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        if self.is_terminated() { (0, Some(0)) } else { (0, None) }
+    }
+}
+
+impl<A, J, N, P, T> FusedStream for RideOut<A, J, N, P, T>
+where
+    A: Source<P, Error: fmt::Display>,
+    J: Join,
+    N: Stream<Item = News>,
+    P: Clone,
+    T: Timer,
+{
+    fn is_terminated(&self) -> bool {
+        self.ride.state.is_over()
+    }
+}
+
+/// Asks a rider for a re-ask, from any thread. Made by [`RideOut::nudger`].
+///
+/// A nudge while the rider is live is a refresh: the subscription goes on delivering until the new one
+/// answers. One during a wait is satisfied by the ask that follows, and does not shorten it; one while
+/// an ask is out becomes one more. Any number of them fold into one (`R16`).
+///
+/// # Examples
+///
+/// ```
+/// use futures::{StreamExt, TryStreamExt, stream};
+/// use rideout::{Refusal, RideOut};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut prices = RideOut::new("prices/eur".parse()?, |ask| async move {
+///     Ok(stream::iter([Ok::<_, Refusal>(ask.attempt)]).chain(stream::pending()))
+/// });
+/// let nudger = prices.nudger();
+/// assert_eq!(prices.try_next().await?, Some(1));
+///
+/// std::thread::spawn(move || nudger.nudge());
+/// assert_eq!(prices.try_next().await?, Some(2));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Nudger {
+    carrier: Carrier,
+}
+
+impl Nudger {
+    /// Asks for a re-ask. After the rider is over, or gone, it does nothing.
+    pub fn nudge(&self) {
+        self.carrier.nudge();
+    }
+}
