@@ -7,9 +7,11 @@ mod ask;
 mod attempt;
 mod join;
 mod news;
+mod nudger;
 mod phases;
 mod read;
 mod ride;
+mod state;
 mod subscription;
 mod waits;
 
@@ -17,9 +19,10 @@ pub use self::{
     ask::{Answer, Ask, IntoAnswer, Source},
     join::{Join, NoJoin},
     news::NoNews,
+    nudger::Nudger,
     phases::{Phase, Phases},
     read::{Read, ReadError, Recycling},
-    subscription::{Nudger, RideOut},
+    subscription::RideOut,
 };
 
 /// How much of the last refusal's text a warning shows, in characters (`R23`): enough for the recycler

@@ -326,7 +326,7 @@ where
 
     fn rested(&mut self) {
         let left = self.state.waits.left(self.timer.now(), self.state.budget.spread);
-        let stage = if left.is_zero() { Stage::Due } else { Stage::Spread(self.timer.sleep(left)) };
+        let stage = left.map_or(Stage::Due, |left| Stage::Spread(self.timer.sleep(left)));
         self.stage.set(stage);
     }
 }

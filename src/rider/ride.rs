@@ -8,7 +8,7 @@ use std::{
     fmt,
     pin::Pin,
     task::{Context, Poll},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use futures_core::Stream;
@@ -17,13 +17,12 @@ use super::{
     Answer, Ask, Join, NoJoin, NoNews, Phase, Source,
     attempt::{Stage, StageProj},
     shown,
-    waits::Waits,
+    state::{Opened, State},
 };
 use crate::{
     activation::Activation,
     address::Address,
-    budget::Budget,
-    carrier::{Attempt, Carrier, CarrierExt, Charges, ConcatAttempts, Defer, RideError, Triggers},
+    carrier::{Attempt, CarrierExt, Charges, ConcatAttempts, Defer, RideError, Triggers},
     ledger::{Charge, GaveUp, Wait},
     refusal::{News, Rejection},
     time::{Clock, DefaultTimer, Timer, later},
@@ -40,7 +39,6 @@ type StageProjOf<'a, A, J, P, T> =
 type Probe<S> = fn(Charge) -> S;
 type Chain<S, E> = ConcatAttempts<Defer<Charges<Triggers>, Probe<S>>, Probe<S>, S, E>;
 type ChainOf<A, J, P, T> = Chain<StageOf<A, J, P, T>, <A as Source<P>>::Error>;
-type ItemOf<A, P> = Result<<A as Source<P>>::Item, <A as Source<P>>::Error>;
 type PhaseOf<A, P> = Result<Phase<<A as Source<P>>::Item>, RideError<<A as Source<P>>::Error>>;
 
 /// A subscription beside the live stream itself: what it was given, and where it is.
@@ -53,39 +51,6 @@ pub(super) struct Ride<A: Source<P>, J: Join, N, P, T: Clock> {
     chain: Option<Pin<Box<ChainOf<A, J, P, T>>>>,
 }
 
-/// Where a subscription is.
-pub(super) struct State<A: Source<P>, P> {
-    source: A,
-    at: Option<fn(&A::Item) -> P>,
-    pub(super) version: Option<fn(&A::Item) -> u64>,
-    pub(super) re_ask_on_completion: bool,
-    budget: Budget,
-    pub(super) carrier: Carrier,
-    waits: Waits,
-    // `Some` while live.
-    opened: Option<Opened>,
-    // What an item's way met and does not handle.
-    handed_over: Option<Poll<Option<ItemOf<A, P>>>>,
-    // How many items have passed since news was looked at, and how many more may without a look.
-    passed: u32,
-    granted: u32,
-    resume: Option<P>,
-    newest: Option<u64>,
-    // When the first rejection since the last answer was charged.
-    began: Option<Instant>,
-    over: bool,
-}
-
-/// What is known of the live subscription.
-struct Opened {
-    at: Instant,
-    by: Option<Activation>,
-    /// Whether its first item has passed.
-    spoke: bool,
-    /// Whether it counts as an answer (`R9`).
-    proven: bool,
-}
-
 /// What one look came to.
 enum Turn<I> {
     Yield(I),
@@ -95,24 +60,7 @@ enum Turn<I> {
 
 impl<A: Source<P>, P> Ride<A, NoJoin, NoNews, P, DefaultTimer> {
     pub(super) fn new(address: Address, source: A, at: Option<fn(&A::Item) -> P>) -> Self {
-        let budget = Budget::default();
-        let state = State {
-            source,
-            at,
-            version: None,
-            re_ask_on_completion: false,
-            budget,
-            carrier: Carrier::new(address, budget),
-            waits: Waits::default(),
-            opened: None,
-            handed_over: None,
-            passed: 0,
-            granted: 0,
-            resume: None,
-            newest: None,
-            began: None,
-            over: false,
-        };
+        let state = State::new(address, source, at);
         Ride { state, join: NoJoin, news: None, timer: DefaultTimer::default(), chain: None }
     }
 }
@@ -129,88 +77,6 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> Ride<A, J, N, P, T> {
 
     pub(super) fn with_timer<U: Clock>(self, timer: U) -> Ride<A, J, N, P, U> {
         Ride { state: self.state, join: self.join, news: self.news, timer, chain: None }
-    }
-}
-
-impl<A: Source<P>, P> State<A, P> {
-    pub(super) fn set_budget(&mut self, budget: Budget) {
-        self.budget = budget;
-        self.carrier.with_ledger(|ledger| ledger.set_budget(budget));
-    }
-
-    /// How many items may pass without being looked at.
-    pub(super) fn grant(&mut self) -> u32 {
-        let unwatched = self.at.is_none() && self.version.is_none();
-        let spoke = self.opened.as_ref().is_some_and(|opened| opened.spoke);
-        self.granted = if unwatched && spoke { LOOK_AFTER.saturating_sub(self.passed) } else { 0 };
-        self.granted
-    }
-
-    /// Takes back what is left of the grant, and what the last look at the stream came to where that
-    /// was no item.
-    pub(super) fn take_over(&mut self, left: u32, polled: Option<Poll<Option<ItemOf<A, P>>>>) {
-        self.passed += std::mem::take(&mut self.granted) - left;
-        self.handed_over = polled;
-    }
-
-    pub(super) fn is_over(&self) -> bool {
-        self.over
-    }
-
-    /// Counts an answer where the subscription has lived long enough for one (`R9`).
-    fn prove(&mut self, lived: Duration) {
-        let enough = self.budget.proven_after.unwrap_or(self.budget.pace);
-        if lived >= enough {
-            self.answered();
-        }
-    }
-
-    fn answered(&mut self) {
-        if let Some(opened) = &mut self.opened
-            && !opened.proven
-        {
-            opened.proven = true;
-            self.carrier.answered();
-            self.waits.answered();
-            self.began = None;
-        }
-    }
-
-    /// Looks at an item; `None` where it is not newer than the last one (`R24`).
-    fn passes(&mut self, item: A::Item) -> Option<A::Item> {
-        self.passed += 1;
-        let first =
-            self.opened.as_mut().is_some_and(|opened| !std::mem::replace(&mut opened.spoke, true));
-        if first && self.budget.proven_after.is_none() {
-            self.answered();
-        }
-        if let Some(version) = self.version {
-            let version = version(&item);
-            if !first && self.newest.is_some_and(|newest| version <= newest) {
-                return None;
-            }
-            self.newest = Some(version);
-        }
-        if let Some(at) = self.at {
-            self.resume = Some(at(&item));
-        }
-        Some(item)
-    }
-
-    /// When the ride-out must be over, where it is bounded by the clock.
-    fn deadline(&self) -> Option<Instant> {
-        Some(later(self.began?, self.budget.longest?))
-    }
-
-    /// Whether an end that is announced with `tag` is that of the live subscription, and who is
-    /// charged with it (`R22`).
-    fn ended(&self, tag: Option<Activation>) -> Option<Rejection> {
-        let served_by = self.opened.as_ref()?.by.clone();
-        match (&served_by, &tag) {
-            (Some(by), Some(tag)) if by != tag => None,
-            (None, Some(tag)) if self.carrier.with_ledger(|ledger| ledger.led_here(tag)) => None,
-            _ => Some(Rejection::by_owner(served_by.or(tag))),
-        }
     }
 }
 
@@ -502,7 +368,7 @@ where
     /// Begins to wait for the teardown of the charge's activation; returns whether there is anything
     /// to wait for.
     fn joins(&mut self, charge: &Charge, limit: Duration, cx: &mut Context<'_>) -> bool {
-        let activation = charge.activation().filter(|_| !limit.is_zero()).cloned();
+        let activation = charge.activation().cloned();
         let Some(teardown) = activation.and_then(|it| self.join.teardown(it)) else { return false };
         let sleep = self.sleep(limit);
         self.set(Stage::Waiting { teardown: Some(teardown), sleep });
@@ -517,7 +383,7 @@ where
     /// The wait has ended, by its event, its limit or an arrival; what is left is hold and spread.
     fn wait_is_over<I>(&mut self) -> Turn<I> {
         let left = self.state.waits.left(self.timer.now(), self.state.budget.spread);
-        let stage = if left.is_zero() { Stage::Due } else { Stage::Held(self.sleep(left)) };
+        let stage = left.map_or(Stage::Due, |left| Stage::Held(self.sleep(left)));
         self.set(stage);
         Turn::Again
     }

@@ -9,13 +9,13 @@ use std::{
 use futures_core::{FusedStream, Stream};
 
 use super::{
-    Ask, IntoAnswer, Join, NoJoin, NoNews, Phase, Phases, Source,
+    Ask, IntoAnswer, Join, NoJoin, NoNews, Nudger, Phase, Phases, Source,
     ride::{LOOK_AFTER, Ride},
 };
 use crate::{
     address::Address,
     budget::Budget,
-    carrier::{Carrier, RideError},
+    carrier::RideError,
     refusal::News,
     time::{Clock, DefaultTimer, Timer},
     verdict::Refused,
@@ -386,42 +386,5 @@ where
 {
     fn is_terminated(&self) -> bool {
         self.ride.state.is_over()
-    }
-}
-
-/// Asks a rider for a re-ask, from any thread. Made by [`RideOut::nudger`].
-///
-/// A nudge while the rider is live is a refresh: the subscription goes on delivering until the new one
-/// answers. One during a wait is satisfied by the ask that follows, and does not shorten it; one while
-/// an ask is out becomes one more. Any number of them fold into one (`R16`).
-///
-/// # Examples
-///
-/// ```
-/// use futures::{StreamExt, TryStreamExt, stream};
-/// use rideout::{Refusal, RideOut};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let mut prices = RideOut::new("prices/eur".parse()?, |ask| async move {
-///     Ok(stream::iter([Ok::<_, Refusal>(ask.attempt)]).chain(stream::pending()))
-/// });
-/// let nudger = prices.nudger();
-/// assert_eq!(prices.try_next().await?, Some(1));
-///
-/// std::thread::spawn(move || nudger.nudge());
-/// assert_eq!(prices.try_next().await?, Some(2));
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone)]
-pub struct Nudger {
-    carrier: Carrier,
-}
-
-impl Nudger {
-    /// Asks for a re-ask. After the rider is over, or gone, it does nothing.
-    pub fn nudge(&self) {
-        self.carrier.nudge();
     }
 }
