@@ -91,7 +91,6 @@ fn ms(millis: u64) -> Duration {
 fn every_key_is_read() {
     let world = read(&full());
 
-    assert_eq!(world.about.as_deref(), Some("Everything."));
     assert_eq!(world.owner.as_str(), "x~pod");
     assert_eq!(world.rider, Rider::Read);
     let budget =
@@ -127,7 +126,6 @@ fn items_and_news_come_in_the_order_of_their_moments() {
 fn what_is_not_written_has_its_default() {
     let world = read(&json!({"owner": "x", "answers": [{"from_ms": 0, "refuse": "no"}]}));
 
-    assert_eq!(world.about, None);
     assert_eq!(world.rider, Rider::Subscription);
     assert_eq!(world.latency, ms(0));
     assert_eq!((world.deadline, world.until), (ms(10_000), ms(60_000)));
