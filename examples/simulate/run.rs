@@ -67,9 +67,7 @@ impl Stage {
     /// Sends an ask and waits for what the address answers.
     async fn reply(&self) -> Reply {
         self.reach(self.began.elapsed().saturating_add(self.world.latency)).await;
-        let now = self.began.elapsed();
-        let in_force = self.world.answers.iter().rev().find(|answer| answer.from <= now);
-        in_force.map_or(Reply::Silent, |answer| answer.reply.clone())
+        self.world.reply_at(self.began.elapsed()).clone()
     }
 
     fn news(self: &Rc<Self>) -> impl Stream<Item = News> + use<> {
@@ -88,8 +86,8 @@ impl Stage {
         self: &Rc<Self>,
         activation: &Activation,
     ) -> Option<impl Future<Output = ()> + use<>> {
-        let teardown = self.world.teardowns.iter().find(|it| it.activation == *activation)?;
-        let (stage, at) = (Rc::clone(self), teardown.at);
+        let at = self.world.teardown_of(activation)?;
+        let stage = Rc::clone(self);
         Some(async move { stage.reach(at).await })
     }
 

@@ -23,8 +23,6 @@ use self::keys::{AnswerKeys, HeardKeys, ItemKeys, Keys, Object, ServeKeys, Teard
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Object<Keys>")]
 pub(crate) struct World {
-    /// A sentence for people.
-    pub(crate) about: Option<String>,
     /// The address asked.
     pub(crate) owner: Address,
     /// Which rider asks it.

@@ -17,8 +17,9 @@ use super::{Answer, End, Heard, Item, Reply, Rider, Serve, Teardown, World};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Keys {
-    #[serde(default, deserialize_with = "present")]
-    about: Option<String>,
+    // For people: it is looked at no further than that it is a sentence.
+    #[serde(default, rename = "about", deserialize_with = "present")]
+    _about: Option<String>,
     owner: Address,
     #[serde(default)]
     rider: Rider,
@@ -41,8 +42,8 @@ impl TryFrom<Object<Keys>> for World {
     type Error = String;
 
     fn try_from(Object(keys): Object<Keys>) -> Result<Self, String> {
-        let Keys { about, owner, rider, budget, latency, teardowns, deadline, until, .. } = keys;
-        let Keys { answers, mut news, .. } = keys;
+        let Keys { owner, rider, budget, latency, answers, teardowns, mut news, .. } = keys;
+        let Keys { deadline, until, .. } = keys;
 
         match answers.first() {
             None => return Err("answers: empty, expected at least one".into()),
@@ -59,18 +60,7 @@ impl TryFrom<Object<Keys>> for World {
         }
         news.sort_by_key(|heard| heard.at);
         let budget = budget.into();
-        Ok(World {
-            about,
-            owner,
-            rider,
-            budget,
-            latency,
-            answers,
-            teardowns,
-            news,
-            deadline,
-            until,
-        })
+        Ok(World { owner, rider, budget, latency, answers, teardowns, news, deadline, until })
     }
 }
 
