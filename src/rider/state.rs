@@ -75,11 +75,15 @@ impl<A: Source<P>, P> State<A, P> {
         self.carrier.with_ledger(|ledger| ledger.set_budget(budget));
     }
 
-    /// How many items may pass without being looked at.
+    /// Whether each item is looked at.
+    pub(super) fn is_watched(&self) -> bool {
+        self.at.is_some() || self.version.is_some()
+    }
+
+    /// How many items may pass before anything else is looked at.
     pub(super) fn grant(&mut self) -> u32 {
-        let unwatched = self.at.is_none() && self.version.is_none();
         let spoke = self.opened.as_ref().is_some_and(|opened| opened.spoke);
-        self.granted = if unwatched && spoke { LOOK_AFTER.saturating_sub(self.passed) } else { 0 };
+        self.granted = if spoke { LOOK_AFTER.saturating_sub(self.passed) } else { 0 };
         self.granted
     }
 
@@ -113,14 +117,20 @@ impl<A: Source<P>, P> State<A, P> {
         }
     }
 
-    /// Looks at an item; `None` where it is not newer than the last one (`R24`).
+    /// An item passes that is no part of a grant; `None` where it is dropped.
     pub(super) fn passes(&mut self, item: A::Item) -> Option<A::Item> {
         self.passed += 1;
-        let first =
-            self.opened.as_mut().is_some_and(|opened| !mem::replace(&mut opened.spoke, true));
+        let spoke = self.opened.as_mut().map(|opened| mem::replace(&mut opened.spoke, true));
+        let first = spoke == Some(false);
         if first && self.budget.proven_after.is_none() {
             self.answered();
         }
+        self.watch(item, first)
+    }
+
+    /// Takes what is to be known of an item; `None` where it is not newer than the last one and not
+    /// the first of its answer (`R24`).
+    pub(super) fn watch(&mut self, item: A::Item, first: bool) -> Option<A::Item> {
         if let Some(version) = self.version {
             let version = version(&item);
             if !first && self.newest.is_some_and(|newest| version <= newest) {

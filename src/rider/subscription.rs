@@ -83,8 +83,10 @@ use crate::{
 /// ```
 #[must_use = "streams do nothing unless polled"]
 pub struct RideOut<A: Source<P>, J: Join = NoJoin, N = NoNews, P = (), T: Clock = DefaultTimer> {
-    // How many items may still pass before anything else is looked at; 0 wherever each item is.
+    // How many items may still pass before anything else is looked at.
     pass: u32,
+    // Whether each item is looked at, for its resume point or its version.
+    watched: bool,
     // `Some` while live. One box for all subscriptions of the rider.
     live: Pin<Box<Option<A::Stream>>>,
     ride: Box<Ride<A, J, N, P, T>>,
@@ -157,7 +159,8 @@ impl<A: Source<P>, P> RideOut<A, NoJoin, NoNews, P> {
 
 impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     fn from_ride(ride: Ride<A, J, N, P, T>) -> Self {
-        RideOut { pass: 0, live: Box::pin(None), ride: Box::new(ride) }
+        let watched = ride.state.is_watched();
+        RideOut { pass: 0, watched, live: Box::pin(None), ride: Box::new(ride) }
     }
 
     /// Gives the rider an event to wait for: the teardown of the activation that refused.
@@ -258,6 +261,7 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     /// again (`R24`). Without it nothing is dropped.
     pub fn version(mut self, of: fn(&A::Item) -> u64) -> Self {
         self.ride.state.version = Some(of);
+        self.watched = true;
         self
     }
 
@@ -360,15 +364,19 @@ where
     #[inline]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
-        if this.pass > 0
+        while this.pass > 0
             && let Some(live) = this.live.as_mut().as_pin_mut()
         {
-            match live.poll_next(cx) {
-                Poll::Ready(Some(Ok(item))) => {
-                    this.pass -= 1;
-                    return Poll::Ready(Some(Ok(item)));
-                }
+            let item = match live.poll_next(cx) {
+                Poll::Ready(Some(Ok(item))) => item,
                 polled => return this.poll_slowly(Some(polled), cx),
+            };
+            this.pass -= 1;
+            if !this.watched {
+                return Poll::Ready(Some(Ok(item)));
+            }
+            if let Some(item) = this.ride.state.watch(item, false) {
+                return Poll::Ready(Some(Ok(item)));
             }
         }
         this.poll_slowly(None, cx)
