@@ -32,6 +32,9 @@ use crate::{
 /// News is looked at after so many items (`R21`), and one poll takes so many turns (`R20b`).
 pub(super) const LOOK_AFTER: u32 = 32;
 
+/// A trigger is heard after so many items of a subscription that never pauses.
+const HEAR_AFTER: u32 = 8 * LOOK_AFTER;
+
 type AskOf<A, P> = <A as Source<P>>::Future;
 type StageOf<A, J, P, T> = Stage<AskOf<A, P>, <J as Join>::Teardown, <T as Clock>::Sleep>;
 type StageProjOf<'a, A, J, P, T> =
@@ -115,15 +118,39 @@ where
         Poll::Pending
     }
 
+    /// A grant is used up: grants another where news was all that was due, and there was none.
+    #[cold]
+    pub(super) fn refill(
+        &mut self,
+        live: Pin<&mut Option<A::Stream>>,
+        cx: &mut Context<'_>,
+    ) -> u32 {
+        if self.state.granted == 0 {
+            return 0;
+        }
+        self.state.take_over(0, None);
+        if self.stage().is_some() || self.state.unheard >= HEAR_AFTER || self.look_at_news(live, cx)
+        {
+            return 0;
+        }
+        self.state.grant()
+    }
+
     /// Looks once at everything, in order.
     fn turn(
         &mut self,
         mut live: Pin<&mut Option<A::Stream>>,
         cx: &mut Context<'_>,
     ) -> Turn<Option<PhaseOf<A, P>>> {
-        match self.look_at_chain(live.as_mut(), cx) {
-            Turn::Idle => {}
-            turn => return turn,
+        // While live and between attempts, all that can come of the chain is a trigger. It has its turn
+        // when the items pause, or have had their share.
+        let settled = live.is_some() && self.stage().is_none();
+        let items_first = settled && self.state.unheard < HEAR_AFTER;
+        if !items_first {
+            match self.look_at_chain(live.as_mut(), cx) {
+                Turn::Idle => {}
+                turn => return turn,
+            }
         }
         if self.state.passed >= LOOK_AFTER && self.look_at_news(live.as_mut(), cx) {
             return Turn::Again;
@@ -132,8 +159,14 @@ where
             Turn::Idle => {}
             turn => return turn,
         }
-        if self.look_at_news(live, cx) {
+        if self.look_at_news(live.as_mut(), cx) {
             return Turn::Again;
+        }
+        if items_first {
+            match self.look_at_chain(live, cx) {
+                Turn::Idle => {}
+                turn => return turn,
+            }
         }
         self.look_at_timers(cx)
     }
@@ -144,6 +177,7 @@ where
         live: Pin<&mut Option<A::Stream>>,
         cx: &mut Context<'_>,
     ) -> Turn<Option<PhaseOf<A, P>>> {
+        self.state.unheard = 0;
         self.prove_while_refreshing();
         match self.chain().poll_next(cx) {
             Poll::Ready(Some(Ok(answer))) => return Turn::Yield(Some(Ok(self.open(live, answer)))),

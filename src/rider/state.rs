@@ -31,6 +31,8 @@ pub(super) struct State<A: Source<P>, P> {
     // How many items have passed since news was looked at, and how many more may without a look.
     pub(super) passed: u32,
     pub(super) granted: u32,
+    // How many items have passed since the chain was looked at.
+    pub(super) unheard: u32,
     pub(super) resume: Option<P>,
     pub(super) newest: Option<u64>,
     // When the first rejection since the last answer was charged.
@@ -63,6 +65,7 @@ impl<A: Source<P>, P> State<A, P> {
             handed_over: None,
             passed: 0,
             granted: 0,
+            unheard: 0,
             resume: None,
             newest: None,
             began: None,
@@ -90,7 +93,9 @@ impl<A: Source<P>, P> State<A, P> {
     /// Takes back what is left of the grant, and what the last look at the stream came to where that
     /// was no item.
     pub(super) fn take_over(&mut self, left: u32, polled: Option<Poll<Option<ItemOf<A, P>>>>) {
-        self.passed += mem::take(&mut self.granted) - left;
+        let passed = mem::take(&mut self.granted) - left;
+        self.passed += passed;
+        self.unheard += passed;
         self.handed_over = polled;
     }
 
@@ -120,6 +125,7 @@ impl<A: Source<P>, P> State<A, P> {
     /// An item passes that is no part of a grant; `None` where it is dropped.
     pub(super) fn passes(&mut self, item: A::Item) -> Option<A::Item> {
         self.passed += 1;
+        self.unheard += 1;
         let spoke = self.opened.as_mut().map(|opened| mem::replace(&mut opened.spoke, true));
         let first = spoke == Some(false);
         if first && self.budget.proven_after.is_none() {

@@ -364,6 +364,9 @@ where
     #[inline]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
+        if this.pass == 0 {
+            this.pass = this.ride.refill(this.live.as_mut(), cx);
+        }
         while this.pass > 0
             && let Some(live) = this.live.as_mut().as_pin_mut()
         {
