@@ -15,6 +15,9 @@ use crate::{
 /// One item of a subscription, as its source delivers it.
 pub(super) type ItemOf<A, P> = Result<<A as Source<P>>::Item, <A as Source<P>>::Error>;
 
+/// What a look at a subscription comes to.
+pub(super) type PolledItem<A, P> = Poll<Option<ItemOf<A, P>>>;
+
 /// Where a subscription is.
 pub(super) struct State<A: Source<P>, P> {
     pub(super) source: A,
@@ -27,7 +30,7 @@ pub(super) struct State<A: Source<P>, P> {
     // `Some` while live.
     pub(super) opened: Option<Opened>,
     // What an item's way met and does not handle.
-    pub(super) handed_over: Option<Poll<Option<ItemOf<A, P>>>>,
+    pub(super) handed_over: Option<PolledItem<A, P>>,
     // How many items have passed since news was looked at, and how many more may without a look.
     pub(super) passed: u32,
     pub(super) granted: u32,
@@ -92,7 +95,7 @@ impl<A: Source<P>, P> State<A, P> {
 
     /// Takes back what is left of the grant, and what the last look at the stream came to where that
     /// was no item.
-    pub(super) fn take_over(&mut self, left: u32, polled: Option<Poll<Option<ItemOf<A, P>>>>) {
+    pub(super) fn take_over(&mut self, left: u32, polled: Option<PolledItem<A, P>>) {
         let passed = mem::take(&mut self.granted) - left;
         self.passed += passed;
         self.unheard += passed;

@@ -10,7 +10,8 @@ use futures_core::{FusedStream, Stream};
 
 use super::{
     Ask, IntoAnswer, Join, NoJoin, NoNews, Nudger, Phase, Phases, Source,
-    ride::{LOOK_AFTER, Ride},
+    ride::{LOOK_AFTER, PolledPhase, Ride},
+    state::PolledItem,
 };
 use crate::{
     address::Address,
@@ -20,6 +21,9 @@ use crate::{
     time::{Clock, DefaultTimer, Timer},
     verdict::Refused,
 };
+
+/// What a poll of a rider returns.
+type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 
 /// A subscription that rides out its owner's recycling.
 ///
@@ -318,10 +322,7 @@ where
     P: Clone,
     T: Timer,
 {
-    pub(super) fn poll_phase(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Phase<A::Item>, RideError<A::Error>>>> {
+    pub(super) fn poll_phase(&mut self, cx: &mut Context<'_>) -> PolledPhase<A, P> {
         let mut turns = LOOK_AFTER;
         self.ride.state.take_over(std::mem::take(&mut self.pass), None);
         self.ride.poll_phase(self.live.as_mut(), cx, &mut turns)
@@ -331,9 +332,9 @@ where
     #[cold]
     fn poll_slowly(
         &mut self,
-        polled: Option<Poll<Option<Result<A::Item, A::Error>>>>,
+        polled: Option<PolledItem<A, P>>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<A::Item, RideError<A::Error>>>> {
+    ) -> Polled<A::Item, A::Error> {
         let mut turns = LOOK_AFTER;
         self.ride.state.take_over(std::mem::take(&mut self.pass), polled);
         let polled = loop {
