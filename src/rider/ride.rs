@@ -41,7 +41,8 @@ type StageProjOf<'a, A, J, P, T> =
     StageProj<'a, AskOf<A, P>, <J as Join>::Teardown, <T as Clock>::Sleep>;
 type Probe<S> = fn(Charge) -> S;
 type Chain<S, E> = ConcatAttempts<Defer<Charges<Triggers>, Probe<S>>, Probe<S>, S, E>;
-type ChainOf<A, J, P, T> = Pin<Box<Chain<StageOf<A, J, P, T>, <A as Source<P>>::Error>>>;
+type ChainOf<A, J, P, T> = Chain<StageOf<A, J, P, T>, <A as Source<P>>::Error>;
+type BoxedChain<A, J, P, T> = Pin<Box<ChainOf<A, J, P, T>>>;
 /// One phase of a rider, or how it ends.
 pub(super) type PhaseOf<A, P> =
     Result<Phase<<A as Source<P>>::Item>, RideError<<A as Source<P>>::Error>>;
@@ -56,7 +57,7 @@ pub(super) struct Ride<A: Source<P>, J: Join, N, P, T: Clock> {
     news: Option<Pin<Box<N>>>,
     timer: T,
     // Made at the first poll. One box for all ride-outs.
-    chain: Option<ChainOf<A, J, P, T>>,
+    chain: Option<BoxedChain<A, J, P, T>>,
 }
 
 /// What one look came to.
@@ -484,7 +485,7 @@ where
         self.state.carrier.with_ledger(|ledger| ledger.has_refused(activation))
     }
 
-    fn chain(&mut self) -> Pin<&mut Chain<StageOf<A, J, P, T>, A::Error>> {
+    fn chain(&mut self) -> Pin<&mut ChainOf<A, J, P, T>> {
         let carrier = &self.state.carrier;
         let chain = self.chain.get_or_insert_with(|| {
             let probe: Probe<StageOf<A, J, P, T>> = Stage::begin;

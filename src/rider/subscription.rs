@@ -14,6 +14,7 @@ use super::{
     state::PolledItem,
 };
 use crate::{
+    activation::Activation,
     address::Address,
     budget::Budget,
     carrier::RideError,
@@ -201,7 +202,7 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     /// ```
     pub fn join<F, Fut>(self, join: F) -> RideOut<A, F, N, P, T>
     where
-        F: FnMut(crate::Activation) -> Option<Fut>,
+        F: FnMut(Activation) -> Option<Fut>,
         Fut: Future<Output = ()>,
     {
         RideOut::from_ride(self.ride.with_join(join))
