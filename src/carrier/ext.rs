@@ -93,7 +93,7 @@ pub trait CarrierExt: Stream {
     ///
     /// # Errors
     ///
-    /// [`RideError::GaveUp`] when a budget is spent, [`RideError::Verdict`] when an attempt ended in
+    /// [`RideError::GaveUp`](super::RideError::GaveUp) when a budget is spent, [`RideError::Verdict`](super::RideError::Verdict) when an attempt ended in
     /// an error that is no promise. The stream has ended then.
     ///
     /// # Cancel safety
