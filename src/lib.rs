@@ -83,6 +83,8 @@ pub mod budget;
 pub mod carrier;
 pub mod diagnosis;
 pub mod ledger;
+#[cfg(feature = "mesh")]
+pub mod mesh;
 pub mod refusal;
 pub mod rider;
 pub mod time;

@@ -1,0 +1,40 @@
+//! What outlives an activation? The last value written at each address, and its version.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+use super::Versioned;
+use crate::sync::lock;
+
+/// The states of all addresses, by path: an owner is the same wherever it is hosted.
+///
+/// Values are shared and never touched under the lock, where a user's `Clone` or `Drop` could call
+/// back.
+pub(super) struct Store<T> {
+    states: Mutex<HashMap<String, Arc<Versioned<T>>>>,
+}
+
+impl<T> Store<T> {
+    pub(super) fn new() -> Self {
+        Self { states: Mutex::default() }
+    }
+
+    /// Returns the state of `path`, if anything was ever written there.
+    pub(super) fn read(&self, path: &str) -> Option<Arc<Versioned<T>>> {
+        lock(&self.states).get(path).cloned()
+    }
+
+    /// Writes the next version of `path`. Versions start at 1 and go on over every activation.
+    pub(super) fn write(&self, path: &str, value: T) -> Arc<Versioned<T>> {
+        let mut states = lock(&self.states);
+        let version = states.get(path).map_or(0, |state| state.version) + 1;
+        let written = Arc::new(Versioned { version, value });
+        let replaced = states.insert(path.to_owned(), Arc::clone(&written));
+
+        drop(states);
+        drop(replaced);
+        written
+    }
+}
