@@ -100,3 +100,8 @@ pub use rider::{Read, ReadError, RideOut};
 pub use slot::{Claim, Permit, Slot};
 pub use teardown::{Completed, Teardown};
 pub use verdict::{Judged, Refused, Ruling};
+
+/// The README's examples, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
