@@ -322,7 +322,8 @@ impl Carrier {
                 state.ledger.asked();
             }
             let owed = state.slot.settle();
-            mem::take(&mut state.contended) || owed
+            // The rejection goes to the newest chain, which may be another one than the refused one.
+            mem::take(&mut state.contended) || owed || !state.inbox.is_empty()
         });
     }
 }
