@@ -24,7 +24,8 @@
 //!    the debt that it took on, and its charge, which is not made a second time.
 //! 5. **One chain.** The newest [`Triggers`] is the only one that yields, so that a chain that is built
 //!    anew takes over; it still waits for the place, while the old one's attempt is out.
-//! 6. **An opened subscription makes what was charged before it stale** (`R9`): dropped, never run.
+//! 6. **An opened subscription makes what was charged before it stale** (`R9`), in whichever chain it
+//!    waits: dropped, never run. What is charged after it is kept.
 
 mod charge;
 mod concat_attempts;
@@ -128,8 +129,9 @@ struct State {
 pub(crate) enum Turn {
     /// The place is its own.
     Begun,
-    /// A trigger's attempt whose debt an earlier one has taken on (invariant 3).
-    Covered,
+    /// It is not needed any more: a trigger's whose debt an earlier one has taken on (invariant 3), or
+    /// one that is stale (invariant 6).
+    Dropped,
 }
 
 impl fmt::Debug for Carrier {
@@ -257,7 +259,7 @@ impl Carrier {
         self.with_ledger(|ledger| ledger.charge(rejection))
     }
 
-    /// Takes the place for an attempt under `charge`, or waits for it.
+    /// Takes the place for an attempt under `charge`, or waits for it, where it is still needed.
     pub(crate) fn poll_begin(
         &self,
         ticket: &mut Ticket,
@@ -265,6 +267,9 @@ impl Carrier {
         charge: &Charge,
     ) -> Poll<Turn> {
         self.shared.state.poll(ticket, cx, |state| {
+            if state.ledger.is_stale(charge) {
+                return Some(Turn::Dropped);
+            }
             if state.slot.is_taken() {
                 state.contended = true;
                 return None;
@@ -274,13 +279,16 @@ impl Carrier {
             }
             state.offered = false;
             state.asked = false;
-            Some(if state.slot.claim() { Turn::Begun } else { Turn::Covered })
+            Some(if state.slot.claim() { Turn::Begun } else { Turn::Dropped })
         })
     }
 
     /// The running attempt was answered (invariant 6).
     pub(crate) fn opened(&self) {
-        self.settle(|state| state.inbox.retain(|trigger| !matches!(trigger, Trigger::Owed(_))));
+        self.settle(|state| {
+            state.ledger.opened();
+            state.inbox.retain(|trigger| !matches!(trigger, Trigger::Owed(_)));
+        });
     }
 
     /// The running attempt was refused.
@@ -301,7 +309,9 @@ impl Carrier {
             running.into_iter().chain(queued).filter(|charge| !charge.is_uncharged()).collect();
         self.shared.state.announce(|state| {
             for charge in charges.into_iter().rev() {
-                state.inbox.push_front(Trigger::Owed(charge));
+                if !state.ledger.is_stale(&charge) {
+                    state.inbox.push_front(Trigger::Owed(charge));
+                }
             }
             state.offered = false;
             if cancelled {

@@ -204,13 +204,9 @@ where
         };
         match this.carrier.poll_begin(this.ticket, cx, next.charge()) {
             Poll::Pending => Step::Pending,
-            Poll::Ready(Turn::Covered) => {
-                *this.triggered = None;
-                Step::Again
-            }
-            Poll::Ready(Turn::Begun) => {
+            Poll::Ready(turn) => {
                 let next = this.queue.pop_front().or_else(|| this.triggered.take());
-                this.attempt.set(next);
+                this.attempt.set(next.filter(|_| turn == Turn::Begun));
                 Step::Again
             }
         }
