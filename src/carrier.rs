@@ -35,7 +35,7 @@ mod triggers;
 
 use std::{
     collections::VecDeque,
-    fmt, mem,
+    fmt, iter, mem,
     task::{Context, Poll},
 };
 
@@ -296,9 +296,14 @@ impl Carrier {
         self.settle(|state| state.inbox.push_back(Trigger::Rejected(rejection)));
     }
 
-    /// The running attempt ended the stream.
-    pub(crate) fn ended(&self) {
-        self.settle(|_| {});
+    /// A chain has ended, and dropped what it had, the attempt that was out included.
+    pub(crate) fn ended(&self, running: bool) {
+        if running {
+            self.settle(|_| {});
+        } else {
+            // A trigger that it was offered is still owed.
+            self.give_back(None, iter::empty());
+        }
     }
 
     /// Gives back what a chain had not finished: the attempt that is out, and what was queued behind
