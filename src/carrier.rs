@@ -24,7 +24,8 @@
 //!    the debt that it took on, and its charge, which is not made a second time.
 //! 5. **One chain.** The newest [`Triggers`] is the only one that yields, so that a chain that is built
 //!    anew takes over; it still waits for the place, while the old one's attempt is out.
-//! 6. **An opened subscription makes what was charged before it stale** (`R9`): dropped, never run.
+//! 6. **An opened subscription makes what was charged before it stale** (`R9`), in whichever chain it
+//!    waits: dropped, never run. What is charged after it is kept.
 
 mod charge;
 mod concat_attempts;
@@ -34,7 +35,7 @@ mod triggers;
 
 use std::{
     collections::VecDeque,
-    fmt, mem,
+    fmt, iter, mem,
     task::{Context, Poll},
 };
 
@@ -128,8 +129,9 @@ struct State {
 pub(crate) enum Turn {
     /// The place is its own.
     Begun,
-    /// A trigger's attempt whose debt an earlier one has taken on (invariant 3).
-    Covered,
+    /// It is not needed any more: a trigger's whose debt an earlier one has taken on (invariant 3), or
+    /// one that is stale (invariant 6).
+    Dropped,
 }
 
 impl fmt::Debug for Carrier {
@@ -257,7 +259,7 @@ impl Carrier {
         self.with_ledger(|ledger| ledger.charge(rejection))
     }
 
-    /// Takes the place for an attempt under `charge`, or waits for it.
+    /// Takes the place for an attempt under `charge`, or waits for it, where it is still needed.
     pub(crate) fn poll_begin(
         &self,
         ticket: &mut Ticket,
@@ -265,6 +267,9 @@ impl Carrier {
         charge: &Charge,
     ) -> Poll<Turn> {
         self.shared.state.poll(ticket, cx, |state| {
+            if state.ledger.is_stale(charge) {
+                return Some(Turn::Dropped);
+            }
             if state.slot.is_taken() {
                 state.contended = true;
                 return None;
@@ -274,13 +279,16 @@ impl Carrier {
             }
             state.offered = false;
             state.asked = false;
-            Some(if state.slot.claim() { Turn::Begun } else { Turn::Covered })
+            Some(if state.slot.claim() { Turn::Begun } else { Turn::Dropped })
         })
     }
 
     /// The running attempt was answered (invariant 6).
     pub(crate) fn opened(&self) {
-        self.settle(|state| state.inbox.retain(|trigger| !matches!(trigger, Trigger::Owed(_))));
+        self.settle(|state| {
+            state.ledger.opened();
+            state.inbox.retain(|trigger| !matches!(trigger, Trigger::Owed(_)));
+        });
     }
 
     /// The running attempt was refused.
@@ -288,9 +296,14 @@ impl Carrier {
         self.settle(|state| state.inbox.push_back(Trigger::Rejected(rejection)));
     }
 
-    /// The running attempt ended the stream.
-    pub(crate) fn ended(&self) {
-        self.settle(|_| {});
+    /// A chain has ended, and dropped what it had, the attempt that was out included.
+    pub(crate) fn ended(&self, running: bool) {
+        if running {
+            self.settle(|_| {});
+        } else {
+            // A trigger that it was offered is still owed.
+            self.give_back(None, iter::empty());
+        }
     }
 
     /// Gives back what a chain had not finished: the attempt that is out, and what was queued behind
@@ -301,7 +314,9 @@ impl Carrier {
             running.into_iter().chain(queued).filter(|charge| !charge.is_uncharged()).collect();
         self.shared.state.announce(|state| {
             for charge in charges.into_iter().rev() {
-                state.inbox.push_front(Trigger::Owed(charge));
+                if !state.ledger.is_stale(&charge) {
+                    state.inbox.push_front(Trigger::Owed(charge));
+                }
             }
             state.offered = false;
             if cancelled {
@@ -322,7 +337,8 @@ impl Carrier {
                 state.ledger.asked();
             }
             let owed = state.slot.settle();
-            mem::take(&mut state.contended) || owed
+            // The rejection goes to the newest chain, which may be another one than the refused one.
+            mem::take(&mut state.contended) || owed || !state.inbox.is_empty()
         });
     }
 }

@@ -64,6 +64,8 @@ pub struct Ledger {
     address: Address,
     budget: Budget,
     asks: u32,
+    // How many subscriptions have opened: what was charged before the last one is stale (`R9`).
+    opened: u64,
     // Since the last answer: who refused, how many distinct ones (untagged ones included), and how
     // often each time key did.
     refused: HashSet<Activation>,
@@ -84,6 +86,7 @@ impl Ledger {
             address,
             budget,
             asks: 0,
+            opened: 0,
             refused: HashSet::new(),
             distinct: 0,
             repeats: HashMap::new(),
@@ -137,7 +140,7 @@ impl Ledger {
                 (Axis::Time, count_up(count), self.budget.re_asks, rest)
             }
         };
-        self.last = Charge::of(Entry { rejection, axis, count, budget, wait });
+        self.last = Charge::of(Entry { rejection, axis, count, budget, wait, opened: self.opened });
         if count > budget {
             return Err(self.give_up(self.cause(axis)));
         }
@@ -164,6 +167,16 @@ impl Ledger {
     /// now (`R22`): the last one that was answered, or the one that goes on.
     pub fn led_here(&self, activation: &Activation) -> bool {
         if self.answered { &self.before } else { &self.refused }.contains(activation)
+    }
+
+    /// Makes what has been charged so far stale: a subscription opened (`R9`).
+    pub(crate) fn opened(&mut self) {
+        self.opened += 1;
+    }
+
+    /// Returns whether a subscription has opened since `charge` was made.
+    pub(crate) fn is_stale(&self, charge: &Charge) -> bool {
+        charge.entry().is_some_and(|entry| entry.opened < self.opened)
     }
 
     /// Counts an ask that goes out, and returns its number: 1 for the first.

@@ -92,6 +92,8 @@ pub(super) struct Entry {
     pub(super) count: u32,
     pub(super) budget: u32,
     pub(super) wait: Wait,
+    // How many subscriptions had opened when it was charged.
+    pub(super) opened: u64,
 }
 
 impl Charge {
