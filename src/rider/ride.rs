@@ -249,6 +249,19 @@ where
         if let Some(error) = self.outlasted() {
             return Turn::Yield(Some(Err(error)));
         }
+        if let Some(left) = self.state.cut.take() {
+            // The ride-out that it was cut short for has been answered since, by an item of the
+            // subscription that a refresh is to replace.
+            let sleep = self.sleep(left);
+            match self.stage() {
+                Some(StageProj::Waiting { sleep: mut cut, .. } | StageProj::Held(mut cut)) => {
+                    cut.set(sleep);
+                }
+                Some(StageProj::Asking { limit: mut cut, .. }) => cut.set(Some(sleep)),
+                Some(StageProj::Begun { .. } | StageProj::Due) | None => {}
+            }
+            return Turn::Again;
+        }
         match self.stage() {
             Some(StageProj::Waiting { .. }) => return self.wait_is_over(),
             Some(StageProj::Asking { .. }) => self.chain().reject(Rejection::by_route(), None),
@@ -435,10 +448,12 @@ where
         error
     }
 
-    /// A sleep that a bound by the clock cuts short.
-    fn sleep(&self, duration: Duration) -> T::Sleep {
+    /// The stage's sleep, which a bound by the clock cuts short.
+    fn sleep(&mut self, duration: Duration) -> T::Sleep {
         let left = self.state.deadline().map(|at| at.saturating_duration_since(self.timer.now()));
-        self.timer.sleep(left.map_or(duration, |left| left.min(duration)))
+        let sleep = left.map_or(duration, |left| left.min(duration));
+        self.state.cut = Some(duration - sleep).filter(|cut| !cut.is_zero());
+        self.timer.sleep(sleep)
     }
 
     fn has_refused(&self, activation: &Activation) -> bool {

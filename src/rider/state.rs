@@ -35,6 +35,8 @@ pub(super) struct State<A: Source<P>, P> {
     pub(super) newest: Option<u64>,
     // When the first rejection since the last answer was charged.
     pub(super) began: Option<Instant>,
+    // What the bound by the clock has cut off the running attempt's sleep.
+    pub(super) cut: Option<Duration>,
     pub(super) over: bool,
 }
 
@@ -66,6 +68,7 @@ impl<A: Source<P>, P> State<A, P> {
             resume: None,
             newest: None,
             began: None,
+            cut: None,
             over: false,
         }
     }
