@@ -195,7 +195,7 @@ where
             }
             Poll::Ready(None) if self.stage().is_some() => {
                 // A refresh is under way, and what it brings goes on where this one completed.
-                self.state.opened = None;
+                self.state.gone = self.state.opened.take().and_then(|opened| opened.by);
                 live.set(None);
                 Turn::Again
             }
@@ -280,7 +280,9 @@ where
                     self.lose::<()>(live, rejection, None);
                 }
             }
-            News::Ended(Some(tag)) if asking && !self.has_refused(&tag) => {
+            News::Ended(Some(tag))
+                if asking && !self.has_refused(&tag) && self.state.gone.as_ref() != Some(&tag) =>
+            {
                 // It stands for the answer that will not come.
                 self.chain().reject(Rejection::by_owner(Some(tag)), None);
             }
@@ -324,13 +326,15 @@ where
         self.state.opened = None;
         self.state.handed_over = None;
         live.set(None);
-        // A refresh that is under way goes on: it is the re-ask.
-        if self.stage().is_none() {
-            if lived < self.state.budget.pace {
-                self.state.waits.hold(later(now, self.state.budget.pace));
-            }
-            self.chain().reject(rejection, error);
+        if self.stage().is_some() {
+            // A refresh that is under way goes on: it is the re-ask.
+            self.state.gone = rejection.speaker.activation().cloned();
+            return Turn::Again;
         }
+        if lived < self.state.budget.pace {
+            self.state.waits.hold(later(now, self.state.budget.pace));
+        }
+        self.chain().reject(rejection, error);
         Turn::Again
     }
 
@@ -343,6 +347,7 @@ where
         let (stream, by) = answer.into_parts();
         self.state.handed_over = None;
         self.state.waits.opened();
+        self.state.gone = None;
         let at = self.timer.now();
         self.state.opened = Some(Opened { at, by: by.clone(), spoke: false, proven: false });
         live.set(Some(stream));

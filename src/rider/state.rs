@@ -26,6 +26,8 @@ pub(super) struct State<A: Source<P>, P> {
     pub(super) waits: Waits,
     // `Some` while live.
     pub(super) opened: Option<Opened>,
+    // Whose subscription has ended, uncharged, while its refresh was under way (`R25`).
+    pub(super) gone: Option<Activation>,
     // What an item's way met and does not handle.
     pub(super) handed_over: Option<Poll<Option<ItemOf<A, P>>>>,
     // How many items have passed since news was looked at, and how many more may without a look.
@@ -62,6 +64,7 @@ impl<A: Source<P>, P> State<A, P> {
             carrier: Carrier::new(address, budget),
             waits: Waits::default(),
             opened: None,
+            gone: None,
             handed_over: None,
             passed: 0,
             granted: 0,
