@@ -235,7 +235,7 @@ where
             }
             Poll::Ready(None) if self.stage().is_some() => {
                 // A refresh is under way, and what it brings goes on where this one completed.
-                self.state.opened = None;
+                self.state.gone = self.state.opened.take().and_then(|opened| opened.by);
                 live.set(None);
                 Turn::Again
             }
@@ -289,6 +289,19 @@ where
         if let Some(error) = self.outlasted() {
             return Turn::Yield(Some(Err(error)));
         }
+        if let Some(left) = self.state.cut.take() {
+            // The ride-out that it was cut short for has been answered since, by an item of the
+            // subscription that a refresh is to replace.
+            let sleep = self.sleep(left);
+            match self.stage() {
+                Some(StageProj::Waiting { sleep: mut cut, .. } | StageProj::Held(mut cut)) => {
+                    cut.set(sleep);
+                }
+                Some(StageProj::Asking { limit: mut cut, .. }) => cut.set(Some(sleep)),
+                Some(StageProj::Begun { .. } | StageProj::Due) | None => {}
+            }
+            return Turn::Again;
+        }
         match self.stage() {
             Some(StageProj::Waiting { .. }) => return self.wait_is_over(),
             Some(StageProj::Asking { .. }) => self.chain().reject(Rejection::by_route(), None),
@@ -307,7 +320,9 @@ where
                     self.lose::<()>(live, rejection, None);
                 }
             }
-            News::Ended(Some(tag)) if asking && !self.has_refused(&tag) => {
+            News::Ended(Some(tag))
+                if asking && !self.has_refused(&tag) && self.state.gone.as_ref() != Some(&tag) =>
+            {
                 // It stands for the answer that will not come.
                 self.chain().reject(Rejection::by_owner(Some(tag)), None);
             }
@@ -351,13 +366,15 @@ where
         self.state.opened = None;
         self.state.handed_over = None;
         live.set(None);
-        // A refresh that is under way goes on: it is the re-ask.
-        if self.stage().is_none() {
-            if lived < self.state.budget.pace {
-                self.state.waits.hold(later(now, self.state.budget.pace));
-            }
-            self.chain().reject(rejection, error);
+        if self.stage().is_some() {
+            // A refresh that is under way goes on: it is the re-ask.
+            self.state.gone = rejection.speaker.activation().cloned();
+            return Turn::Again;
         }
+        if lived < self.state.budget.pace {
+            self.state.waits.hold(later(now, self.state.budget.pace));
+        }
+        self.chain().reject(rejection, error);
         Turn::Again
     }
 
@@ -370,6 +387,7 @@ where
         let (stream, by) = answer.into_parts();
         self.state.handed_over = None;
         self.state.waits.opened();
+        self.state.gone = None;
         let at = self.timer.now();
         self.state.opened = Some(Opened { at, by: by.clone(), spoke: false, proven: false });
         live.set(Some(stream));
@@ -475,10 +493,12 @@ where
         error
     }
 
-    /// A sleep that a bound by the clock cuts short.
-    fn sleep(&self, duration: Duration) -> T::Sleep {
+    /// The stage's sleep, which a bound by the clock cuts short.
+    fn sleep(&mut self, duration: Duration) -> T::Sleep {
         let left = self.state.deadline().map(|at| at.saturating_duration_since(self.timer.now()));
-        self.timer.sleep(left.map_or(duration, |left| left.min(duration)))
+        let sleep = left.map_or(duration, |left| left.min(duration));
+        self.state.cut = Some(duration - sleep).filter(|cut| !cut.is_zero());
+        self.timer.sleep(sleep)
     }
 
     fn has_refused(&self, activation: &Activation) -> bool {

@@ -29,6 +29,8 @@ pub(super) struct State<A: Source<P>, P> {
     pub(super) waits: Waits,
     // `Some` while live.
     pub(super) opened: Option<Opened>,
+    // Whose subscription has ended, uncharged, while its refresh was under way (`R25`).
+    pub(super) gone: Option<Activation>,
     // What an item's way met and does not handle.
     pub(super) handed_over: Option<PolledItem<A, P>>,
     // How many items have passed since news was looked at, and how many more may without a look.
@@ -40,6 +42,8 @@ pub(super) struct State<A: Source<P>, P> {
     pub(super) newest: Option<u64>,
     // When the first rejection since the last answer was charged.
     pub(super) began: Option<Instant>,
+    // What the bound by the clock has cut off the running attempt's sleep.
+    pub(super) cut: Option<Duration>,
     pub(super) over: bool,
 }
 
@@ -65,6 +69,7 @@ impl<A: Source<P>, P> State<A, P> {
             carrier: Carrier::new(address, budget),
             waits: Waits::default(),
             opened: None,
+            gone: None,
             handed_over: None,
             passed: 0,
             granted: 0,
@@ -72,6 +77,7 @@ impl<A: Source<P>, P> State<A, P> {
             resume: None,
             newest: None,
             began: None,
+            cut: None,
             over: false,
         }
     }
