@@ -250,11 +250,65 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     }
 
     /// Gives the rider another clock than tokio's.
+    ///
+    /// # Examples
+    ///
+    /// A clock on which every sleep is over at once:
+    ///
+    /// ```
+    /// use std::{future::Ready, time::{Duration, Instant}};
+    ///
+    /// use futures::{FutureExt, TryStreamExt, stream};
+    /// use rideout::{Refusal, RideOut, time::Timer};
+    ///
+    /// struct Hasty;
+    /// impl Timer for Hasty {
+    ///     type Sleep = Ready<()>;
+    ///     fn sleep(&self, _: Duration) -> Ready<()> {
+    ///         std::future::ready(())
+    ///     }
+    ///     fn now(&self) -> Instant {
+    ///         Instant::now()
+    ///     }
+    /// }
+    ///
+    /// let address: rideout::Address = "prices/eur".parse()?;
+    /// let leaving = Refusal::host_cannot_route(&address);
+    /// let mut prices = RideOut::new(address, move |ask| {
+    ///     let answer = if ask.attempt < 3 { Err(leaving.clone()) } else { Ok(stream::iter([Ok(101)])) };
+    ///     async move { answer }
+    /// })
+    /// .timer(Hasty);
+    /// assert_eq!(prices.try_next().now_or_never().unwrap()?, Some(101)); // without a runtime
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
     pub fn timer<U: Timer>(self, timer: U) -> RideOut<A, J, N, P, U> {
         RideOut::from_ride(self.ride.with_timer(timer))
     }
 
     /// Bounds the rider's ride-outs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{TryStreamExt, stream};
+    /// use rideout::{Budget, Cause, Refusal, RideError, RideOut};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let address: rideout::Address = "prices/eur".parse()?;
+    /// let leaving = Refusal::host_cannot_route(&address);
+    /// let mut prices = RideOut::new(address, move |_| {
+    ///     let answer = Err::<stream::Empty<Result<u32, _>>, _>(leaving.clone());
+    ///     async move { answer }
+    /// })
+    /// .budget(Budget::default().re_asks(2));
+    ///
+    /// let Err(RideError::GaveUp { report, .. }) = prices.try_next().await else { panic!() };
+    /// assert_eq!((report.cause, report.asks), (Cause::Route, 3));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn budget(mut self, budget: Budget) -> Self {
         self.ride.state.set_budget(budget);
         self
@@ -264,6 +318,23 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     ///
     /// The first item after each answer always passes, since a new activation's clock may begin
     /// again (`R24`). Without it nothing is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{TryStreamExt, stream};
+    /// use rideout::{Refusal, RideOut};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let prices = RideOut::new("prices/eur".parse()?, |_| async {
+    ///     Ok(stream::iter([5, 4, 5, 6].map(Ok::<_, Refusal>)))
+    /// })
+    /// .version(|sequence| *sequence);
+    /// assert_eq!(prices.try_collect::<Vec<u64>>().await?, [5, 6]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn version(mut self, of: fn(&A::Item) -> u64) -> Self {
         self.ride.state.version = Some(of);
         self.watched = true;
@@ -272,6 +343,23 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
 
     /// Asks again where the subscription completes, instead of completing: a rejection by the owner
     /// it was live on (`R21`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{StreamExt, TryStreamExt, stream};
+    /// use rideout::{Refusal, RideOut};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let prices = RideOut::new("prices/eur".parse()?, |ask| async move {
+    ///     Ok(stream::iter([Ok::<_, Refusal>(ask.attempt)]))
+    /// })
+    /// .re_ask_on_completion();
+    /// assert_eq!(prices.take(3).try_collect::<Vec<_>>().await?, [1, 2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn re_ask_on_completion(mut self) -> Self {
         self.ride.state.re_ask_on_completion = true;
         self
