@@ -26,6 +26,10 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     /// A promise by the owner that is ending, at its door or out of its mailbox, or by the route; or
     /// the verdict `NotFound`, by the route, where nothing is stored at the address.
     ///
+    /// # Panics
+    ///
+    /// Where it starts an owner outside a tokio runtime whose time driver is on.
+    ///
     /// # Cancel safety
     ///
     /// Cancel safe: the owner serves nothing whose asker is gone.
@@ -66,6 +70,10 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     /// Those of [`subscribe`](Mesh::subscribe). Only where the owner was killed meanwhile is it left
     /// open whether the value was written.
     ///
+    /// # Panics
+    ///
+    /// Where it starts an owner outside a tokio runtime whose time driver is on.
+    ///
     /// # Cancel safety
     ///
     /// Not cancel safe: once under way, the value may be written or not.
@@ -98,7 +106,11 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     ///
     /// # Errors
     ///
-    /// Those of the route of [`subscribe`](Mesh::subscribe).
+    /// `NotFound` where nothing is stored at the address; the route's promise where no host takes it.
+    ///
+    /// # Panics
+    ///
+    /// Where it starts an owner outside a tokio runtime whose time driver is on.
     ///
     /// # Examples
     ///

@@ -84,12 +84,6 @@ impl<T> Register<T> {
     pub(super) fn count(&self) -> usize {
         lock(&self.streams).values().filter(|items| !items.is_closed()).count()
     }
-
-    /// Forgets all streams: they fall silent.
-    pub(super) fn close(&self) {
-        let streams = std::mem::take(&mut *lock(&self.streams));
-        drop(streams);
-    }
 }
 
 /// Stream for the [`Mesh::subscribe`](super::Mesh::subscribe) method: the full state, then each change.
