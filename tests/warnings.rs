@@ -3,7 +3,7 @@
 
 mod script;
 
-use std::error::Error;
+use std::{cell::Cell, error::Error, rc::Rc};
 
 use futures::StreamExt;
 use rideout::{
@@ -214,8 +214,12 @@ async fn a_spent_deadline_is_one_warning_with_its_facts() {
         (|_| by_route(), Shape::RouteOnly, 0),
     ] {
         let heard = Heard::begin();
-        let read =
-            Read::new(address(), move |ask| std::future::ready(Err::<(), _>(refuse(ask.attempt))));
+        let stream = Rc::new(Cell::new(None));
+        let asked = Rc::clone(&stream);
+        let read = Read::new(address(), move |ask| {
+            asked.set(Some(ask.stream));
+            std::future::ready(Err::<(), _>(refuse(ask.attempt)))
+        });
         let Err(ReadError::Recycling(spent)) = read.deadline(ms(1_200)).await else {
             panic!("recycling")
         };
@@ -228,6 +232,7 @@ async fn a_spent_deadline_is_one_warning_with_its_facts() {
         let [said] = &heard.all()[..] else { panic!("one warning") };
         assert_eq!(said.level, Level::WARN);
         for (field, is) in [
+            ("stream", stream.get().expect("it asked").to_string()),
             ("owner", address().to_string()),
             ("asks", asks.to_string()),
             ("refusals", asks.to_string()),
