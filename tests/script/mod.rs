@@ -147,6 +147,8 @@ pub(crate) struct Asked {
     pub(crate) resume: Option<u64>,
     /// How many subscriptions of the owner's were alive when it came.
     pub(crate) streams: usize,
+    /// How many other asks were out.
+    pub(crate) asks: usize,
 }
 
 /// Counts what is alive.
@@ -288,8 +290,8 @@ impl Owner {
     }
 
     fn ask(&self, stream: StreamId, attempt: u32, charge: Charge, resume: Option<u64>) -> Asking {
-        let (at, streams) = (self.now(), self.streams.count());
-        let asked = Asked { at, stream, attempt, charge, resume, streams };
+        let (at, streams, asks) = (self.now(), self.streams.count(), self.asks.count());
+        let asked = Asked { at, stream, attempt, charge, resume, streams, asks };
         let reply = (self.script.borrow_mut())(&asked);
         self.asked.borrow_mut().push(asked);
         let (owner, one) = (self.clone(), self.asks.one());
