@@ -30,6 +30,9 @@ use rideout::{
 };
 use tokio::time::Instant;
 
+/// No test waits longer, so that one of a rider that never ends fails, and does not hang.
+const AN_HOUR: u64 = 3_600_000;
+
 /// Never, as a time.
 pub(crate) const NEVER: u64 = u64::MAX;
 
@@ -298,11 +301,12 @@ pub(crate) enum Seen {
     Completed,
 }
 
-/// Reads `rider` until it ends or `until` comes: what was seen, and when.
+/// Reads `rider` until it ends or `until` comes, or an hour: what was seen, and when.
 pub(crate) async fn watch<R>(owner: &Owner, rider: &mut R, until: u64) -> Vec<(u64, Seen)>
 where
     R: Stream<Item = Result<u64, RideError<Refusal>>> + Unpin,
 {
+    let until = until.min(owner.now() + AN_HOUR);
     let mut all = Vec::new();
     loop {
         let next = tokio::select! {
@@ -325,4 +329,10 @@ where
             return all;
         }
     }
+}
+
+/// The next of `stream`, within an hour.
+pub(crate) async fn next<S: Stream + Unpin>(stream: &mut S) -> Option<S::Item> {
+    let next = tokio::time::timeout(ms(AN_HOUR), stream.next());
+    next.await.expect("something within an hour")
 }
