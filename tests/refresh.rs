@@ -5,7 +5,7 @@ mod script;
 use std::{pin::pin, task::Poll};
 
 use futures::StreamExt;
-use rideout::{Budget, Cause, Kind, News, rider::Nudger};
+use rideout::{Budget, Cause, Kind, News, Teardown, rider::Nudger};
 use script::{NEVER, Owner, Reply, Seen, after, by, by_route, ms, not_found, serve, tag, watch};
 
 /// Reads until `until`, and nudges at each of `nudges`.
@@ -252,4 +252,52 @@ async fn the_bound_by_the_clock_holds_for_a_refresh_alone() {
     let rider = owner.rider().budget(Budget::new().pace(ms(1_050)).longest(ms(2_000)));
     let seen = nudged(&owner, rider, [50], 9_000).await;
     assert_eq!(seen, items(&[(1_100, 1), (3_950, 10)]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refresh_is_ridden_beside_a_subscription_that_always_has_one_more() {
+    // R21, R25: its waits and its limits end no later than 32 items after their time.
+    let owner = Owner::answers([
+        serve(0..5_000).into(),
+        by_route().into(),
+        Reply::Silent,
+        serve([9_999]).into(),
+    ]);
+    let mut rider = owner.rider().budget(Budget::new().ask_limit(ms(1_000)));
+    assert_eq!(rider.next().await.map(Result::ok), Some(Some(0)));
+    rider.nudger().nudge();
+    for _ in 1..5_000 {
+        tokio::time::advance(ms(1)).await;
+        if rider.next().await.map(Result::ok) == Some(Some(9_999)) {
+            let [_, nudged, rested, limited] = owner.times()[..] else { panic!("four asks") };
+            assert!(nudged <= 32, "{nudged}");
+            assert!((500..=532).contains(&(rested - nudged)), "{rested}");
+            assert!((1_500..=1_596).contains(&(limited - rested)), "{limited}");
+            return;
+        }
+    }
+    panic!("asked at {:?} alone", owner.times());
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_riders_join_one_teardown_and_one_goes_away() {
+    // C12: woken and dropped before it polls, it takes no wake-up of the other's along.
+    let teardown = Teardown::new();
+    let rider = |owner: &Owner| {
+        let teardown = teardown.clone();
+        owner.rider().join(move |_| Some(teardown.completed()))
+    };
+    let owners = [(); 2].map(|()| Owner::answers([by("A1").into(), serve([1]).into()]));
+    let (mut goes, mut stays) = (rider(&owners[0]), rider(&owners[1]));
+    assert!(futures::poll!(goes.next()).is_pending());
+    let next = tokio::task::LocalSet::new();
+    next.run_until(async move {
+        let other = tokio::task::spawn_local(async move { stays.next().await.map(Result::ok) });
+        tokio::task::yield_now().await;
+        teardown.complete();
+        drop(goes);
+        assert_eq!(other.await.expect("no panic"), Some(Some(1)));
+    })
+    .await;
+    assert_eq!(owners.map(|owner| owner.times()), [vec![0], vec![0, 0]]);
 }

@@ -2,10 +2,9 @@
 
 mod script;
 
-use futures::StreamExt;
 use rideout::{Axis, Budget, Cause, Kind, RideError, Wait};
 use script::{
-    NEVER, Owner, Reply, Seen, after, by, by_route, ms, not_found, serve, tag, unnamed, watch,
+    NEVER, Owner, Reply, Seen, after, by, by_route, ms, next, not_found, serve, tag, unnamed, watch,
 };
 
 fn every(pace: u64, from: u64, count: u64) -> Vec<u64> {
@@ -148,13 +147,13 @@ async fn budgets_of_nothing_and_of_one_are_exact() {
     ] {
         let owner = Owner::answers([refusal.clone().into()]);
         let mut rider = owner.rider().budget(budget(activations, re_asks));
-        let Some(Err(RideError::GaveUp { report, .. })) = rider.next().await else {
+        let Some(Err(RideError::GaveUp { report, .. })) = next(&mut rider).await else {
             panic!("gives up")
         };
         assert_eq!(owner.times().len(), asks, "{activations} {re_asks} {refusal}");
         assert_eq!(report.count, report.budget + 1);
         assert_eq!(usize::try_from(report.asks), Ok(asks));
-        assert!(rider.next().await.is_none());
+        assert!(next(&mut rider).await.is_none());
     }
 }
 

@@ -230,7 +230,7 @@ impl<A, E> State<A, E> {
         let recycling =
             Recycling { address, asks, refusals, elapsed, deadline, owners, shape, last };
         tracing::warn!(
-            owner = %recycling.address, asks, refusals, owners,
+            stream = %self.stream, owner = %recycling.address, asks, refusals, owners,
             last_refusal = shown(&recycling.last), "{recycling}"
         );
         ReadError::Recycling(recycling)

@@ -29,7 +29,7 @@ use crate::{
     verdict::{Refused, Ruling},
 };
 
-/// News is looked at after so many items (`R21`), and one poll takes so many turns (`R20b`).
+/// News and timers are looked at after so many items (`R21`), and one poll takes so many turns (`R20b`).
 pub(super) const LOOK_AFTER: u32 = 32;
 
 /// A trigger is heard after so many items of a subscription that never pauses.
@@ -158,8 +158,15 @@ where
                 turn => return turn,
             }
         }
-        if self.state.passed >= LOOK_AFTER && self.look_at_news(live.as_mut(), cx) {
-            return Turn::Again;
+        if self.state.passed >= LOOK_AFTER {
+            // Before a subscription that always has one more: news, and a refresh's timers.
+            if self.look_at_news(live.as_mut(), cx) {
+                return Turn::Again;
+            }
+            match self.look_at_timers(cx) {
+                Turn::Idle => {}
+                turn => return turn,
+            }
         }
         match self.look_at_stream(live.as_mut(), cx) {
             Turn::Idle => {}
