@@ -355,6 +355,8 @@ where
                 }
             }
         }
+        // However much news there is, a sleep has its turn.
+        let _: Turn<Self::Output> = this.look_at_sleep(cx);
         cx.waker().wake_by_ref();
         Poll::Pending
     }

@@ -152,6 +152,14 @@ where
         mut live: Pin<&mut Option<A::Stream>>,
         cx: &mut Context<'_>,
     ) -> Turn<Option<PhaseOf<A, P>>> {
+        // Timers come last, but however much of the rest there is, they have their turn.
+        if self.state.untimed >= LOOK_AFTER {
+            match self.look_at_timers(cx) {
+                Turn::Idle => {}
+                turn => return turn,
+            }
+        }
+        self.state.untimed += 1;
         // While live and between attempts, all that can come of the chain is a trigger. It has its turn
         // when the items pause, or have had their share.
         let settled = live.is_some() && self.stage().is_none();
