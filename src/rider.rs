@@ -13,6 +13,7 @@ mod read;
 mod ride;
 mod state;
 mod subscription;
+mod unwind;
 mod waits;
 
 pub use self::{

@@ -1,6 +1,7 @@
 //! The point read: one value, inside the caller's deadline.
 
 mod error;
+mod stage;
 
 use std::{
     collections::HashSet,
@@ -14,7 +15,8 @@ use futures_core::Stream;
 use pin_project::pin_project;
 
 pub use self::error::{ReadError, Recycling};
-use super::{Ask, NoNews, shown, waits::Waits};
+use self::stage::Stage;
+use super::{Ask, NoNews, shown, unwind::guarded, waits::Waits};
 use crate::{
     activation::{Activation, StreamId},
     address::Address,
@@ -46,7 +48,8 @@ const TURNS: u32 = 32;
 ///
 /// # Panics
 ///
-/// A panic in `ask`, or in its future, reaches the caller of the poll.
+/// A panic in what it was given reaches the caller of the poll. Polled again the read goes on: it asks
+/// again, within the same deadline.
 ///
 /// # Cancel safety
 ///
@@ -99,20 +102,6 @@ struct State<A, E> {
     owners: HashSet<Activation>,
     waits: Waits,
     last: Option<E>,
-}
-
-#[pin_project(project = StageProj)]
-enum Stage<Fut, Sl> {
-    /// The ask may go out.
-    Due,
-    /// The ask is out.
-    Asking(#[pin] Fut),
-    /// It rests; an arrival may end that.
-    Resting(#[pin] Sl),
-    /// The rest is over, and the ask is spread (`R18c`).
-    Spread(#[pin] Sl),
-    /// The read is over.
-    Done,
 }
 
 /// What one look came to.
@@ -249,43 +238,51 @@ where
         E: Refused + fmt::Display,
     {
         // The deadline first: an answer at that very instant is too late.
-        let limit = self.limit.as_mut().as_pin_mut();
-        if self.state.deadline.is_zero() || limit.is_some_and(|it| it.poll(cx).is_ready()) {
+        if self.state.deadline.is_zero() || self.look_at_limit(cx).is_ready() {
             return Turn::Over(Err(self.state.spent(self.timer.now())));
         }
-        match self.stage.as_mut().project() {
-            StageProj::Due => {
-                let ask = self.state.ask();
-                self.stage.set(Stage::Asking(ask));
-                return Turn::Again;
-            }
-            StageProj::Asking(ask) => match ask.poll(cx) {
-                Poll::Ready(Ok(value)) => return Turn::Over(Ok(value)),
-                Poll::Ready(Err(error)) => return self.refused(error),
-                Poll::Pending => {}
-            },
-            StageProj::Resting(_) | StageProj::Spread(_) => {}
-            StageProj::Done => return Turn::Idle,
-        }
-        if let Some(Poll::Ready(news)) = self.news.as_mut().as_pin_mut().map(|it| it.poll_next(cx))
-        {
-            match news {
-                Some(News::Arrived(activation)) => self.arrived(activation),
-                Some(News::Ended(_) | News::NotServing(_)) => {}
-                None => self.news.set(None),
-            }
+        if matches!(&*self.stage, Stage::Due) {
+            let ask = self.state.ask();
+            self.stage.set(Stage::Asking(ask));
             return Turn::Again;
         }
-        match self.stage.as_mut().project() {
-            StageProj::Resting(sleep) => match sleep.poll(cx) {
-                Poll::Ready(()) => self.rested(),
-                Poll::Pending => return Turn::Idle,
-            },
-            StageProj::Spread(sleep) => match sleep.poll(cx) {
-                Poll::Ready(()) => self.stage.set(Stage::Due),
-                Poll::Pending => return Turn::Idle,
-            },
-            StageProj::Due | StageProj::Asking(_) | StageProj::Done => return Turn::Idle,
+        match self.stage.as_mut().poll_ask(cx) {
+            Poll::Ready(Ok(value)) => return Turn::Over(Ok(value)),
+            Poll::Ready(Err(error)) => return self.refused(error),
+            Poll::Pending => {}
+        }
+        match guarded(self.news.as_mut(), |news| news.poll_next(cx)) {
+            Poll::Ready(Some(News::Arrived(activation))) => self.arrived(activation),
+            Poll::Ready(Some(News::Ended(_) | News::NotServing(_))) => {}
+            Poll::Ready(None) => self.news.set(None),
+            Poll::Pending => return self.look_at_sleep(cx),
+        }
+        Turn::Again
+    }
+
+    /// Looks at the deadline, for whose time a sleep is made at the first look, and after a panic.
+    fn look_at_limit(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.limit.is_none() {
+            let now = self.timer.now();
+            let began = *self.state.began.get_or_insert(now);
+            let left = self.state.deadline.saturating_sub(now.duration_since(began));
+            self.limit.set(Some(self.timer.sleep(left)));
+        }
+        let over = guarded(self.limit.as_mut(), |limit| limit.poll(cx));
+        if over.is_ready() {
+            self.limit.set(None);
+        }
+        over
+    }
+
+    /// Looks at a rest, or at a spread.
+    fn look_at_sleep<V>(&mut self, cx: &mut Context<'_>) -> Turn<V> {
+        let spread = matches!(&*self.stage, Stage::Spread(_));
+        if self.stage.as_mut().poll_sleep(cx).is_pending() {
+            return Turn::Idle;
+        }
+        if !spread {
+            self.rested();
         }
         Turn::Again
     }
@@ -343,9 +340,8 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        if this.limit.is_none() {
-            this.state.began = Some(this.timer.now());
-            this.limit.set(Some(this.timer.sleep(this.state.deadline)));
+        if matches!(&*this.stage, Stage::Done) {
+            return Poll::Pending;
         }
         for _ in 0..TURNS {
             match this.turn(cx) {
@@ -359,6 +355,8 @@ where
                 }
             }
         }
+        // However much news there is, a sleep has its turn.
+        let _: Turn<Self::Output> = this.look_at_sleep(cx);
         cx.waker().wake_by_ref();
         Poll::Pending
     }

@@ -18,6 +18,7 @@ use super::{
     attempt::{Stage, StageProj},
     shown,
     state::{Opened, State},
+    unwind::guarded,
 };
 use crate::{
     activation::Activation,
@@ -106,6 +107,9 @@ where
         if self.state.over {
             return Poll::Ready(None);
         }
+        if live.is_some() != self.state.opened.is_some() {
+            self.mend(live.as_mut());
+        }
         while *turns > 0 {
             *turns -= 1;
             match self.turn(live.as_mut(), cx) {
@@ -148,6 +152,14 @@ where
         mut live: Pin<&mut Option<A::Stream>>,
         cx: &mut Context<'_>,
     ) -> Turn<Option<PhaseOf<A, P>>> {
+        // Timers come last, but however much of the rest there is, they have their turn.
+        if self.state.untimed >= LOOK_AFTER {
+            match self.look_at_timers(cx) {
+                Turn::Idle => {}
+                turn => return turn,
+            }
+        }
+        self.state.untimed += 1;
         // While live and between attempts, all that can come of the chain is a trigger. It has its turn
         // when the items pause, or have had their share.
         let settled = live.is_some() && self.stage().is_none();
@@ -207,12 +219,10 @@ where
                 }
                 Turn::Yield(Some(Ok(Phase::RidingOut(charge))))
             }
-            Some(StageProj::Waiting { teardown, .. }) => {
-                match teardown.as_pin_mut().map(|teardown| teardown.poll(cx)) {
-                    Some(Poll::Ready(())) => self.wait_is_over(),
-                    _ => Turn::Idle,
-                }
-            }
+            Some(StageProj::Waiting { .. }) => match self.poll_teardown(cx) {
+                Poll::Ready(()) => self.wait_is_over(),
+                Poll::Pending => Turn::Idle,
+            },
             Some(StageProj::Due) => self.ask(),
             Some(StageProj::Held(_) | StageProj::Asking { .. }) | None => Turn::Idle,
         }
@@ -224,18 +234,22 @@ where
         mut live: Pin<&mut Option<A::Stream>>,
         cx: &mut Context<'_>,
     ) -> Turn<Option<PhaseOf<A, P>>> {
-        let Some(stream) = live.as_mut().as_pin_mut() else { return Turn::Idle };
         let handed_over = self.state.handed_over.take();
-        match handed_over.unwrap_or_else(|| stream.poll_next(cx)) {
+        let poll = || guarded(live.as_mut(), |live| live.poll_next(cx));
+        match handed_over.unwrap_or_else(poll) {
             Poll::Pending => Turn::Idle,
             Poll::Ready(Some(Ok(item))) => match self.state.passes(item) {
                 Some(item) => Turn::Yield(Some(Ok(Phase::Live(item)))),
                 None => Turn::Again,
             },
-            Poll::Ready(Some(Err(error))) => match error.ruling(self.state.carrier.address()) {
-                Ruling::Verdict(_) => Turn::Yield(Some(Err(RideError::Verdict(error)))),
-                Ruling::Promise(rejection) => self.lose(live, rejection, Some(error)),
-            },
+            Poll::Ready(Some(Err(error))) => {
+                // Over, whatever its ruling says, or panics instead.
+                live.set(None);
+                match error.ruling(self.state.carrier.address()) {
+                    Ruling::Verdict(_) => Turn::Yield(Some(Err(RideError::Verdict(error)))),
+                    Ruling::Promise(rejection) => self.lose(live, rejection, Some(error)),
+                }
+            }
             Poll::Ready(None) if self.state.re_ask_on_completion => {
                 let served_by = self.state.opened.as_ref().and_then(|opened| opened.by.clone());
                 self.lose(live, Rejection::by_owner(served_by), None)
@@ -252,20 +266,19 @@ where
 
     /// News; returns whether there was any.
     fn look_at_news(&mut self, live: Pin<&mut Option<A::Stream>>, cx: &mut Context<'_>) -> bool {
-        let news = self.news.as_mut().map(|news| news.as_mut().poll_next(cx));
-        match news {
-            Some(Poll::Ready(Some(news))) => {
+        match guarded(Pin::new(&mut self.news), |news| news.get_mut().as_mut().poll_next(cx)) {
+            Poll::Ready(Some(news)) => {
                 // An item's turn comes before the next news, however much of it there is.
                 self.state.passed = self.state.passed.min(LOOK_AFTER - 1);
                 self.hear(live, news);
                 true
             }
-            Some(Poll::Ready(None)) | None => {
+            Poll::Ready(None) => {
                 self.news = None;
                 self.state.passed = 0;
                 false
             }
-            Some(Poll::Pending) => {
+            Poll::Pending => {
                 self.state.passed = 0;
                 false
             }
@@ -274,22 +287,14 @@ where
 
     /// The rider's own timers, last.
     fn look_at_timers(&mut self, cx: &mut Context<'_>) -> Turn<Option<PhaseOf<A, P>>> {
-        let mut ask_limit = None;
+        self.state.untimed = 0;
         if let Some(StageProj::Asking { limit, .. }) = self.stage()
             && limit.is_none()
         {
-            ask_limit = Some(self.sleep(self.state.budget.ask_limit));
+            let sleep = self.sleep(self.state.budget.ask_limit);
+            self.set_sleep(sleep);
         }
-        let over = match self.stage() {
-            Some(StageProj::Waiting { sleep, .. } | StageProj::Held(sleep)) => sleep.poll(cx),
-            Some(StageProj::Asking { mut limit, .. }) => {
-                if ask_limit.is_some() {
-                    limit.set(ask_limit);
-                }
-                limit.as_pin_mut().map_or(Poll::Pending, |limit| limit.poll(cx))
-            }
-            Some(StageProj::Begun { .. } | StageProj::Due) | None => Poll::Pending,
-        };
+        let over = self.running().map_or(Poll::Pending, |stage| stage.poll_sleep(cx));
         if over.is_pending() {
             return Turn::Idle;
         }
@@ -300,13 +305,7 @@ where
             // The ride-out that it was cut short for has been answered since, by an item of the
             // subscription that a refresh is to replace.
             let sleep = self.sleep(left);
-            match self.stage() {
-                Some(StageProj::Waiting { sleep: mut cut, .. } | StageProj::Held(mut cut)) => {
-                    cut.set(sleep);
-                }
-                Some(StageProj::Asking { limit: mut cut, .. }) => cut.set(Some(sleep)),
-                Some(StageProj::Begun { .. } | StageProj::Due) | None => {}
-            }
+            self.set_sleep(sleep);
             return Turn::Again;
         }
         match self.stage() {
@@ -366,13 +365,13 @@ where
         rejection: Rejection,
         error: Option<A::Error>,
     ) -> Turn<I> {
+        live.set(None);
+        self.state.handed_over = None;
         let now = self.timer.now();
         let lived = self.state.opened.as_ref().map(|opened| now.duration_since(opened.at));
         let lived = lived.unwrap_or_default();
         self.state.prove(lived);
         self.state.opened = None;
-        self.state.handed_over = None;
-        live.set(None);
         if self.stage().is_some() {
             // A refresh that is under way goes on: it is the re-ask.
             self.state.gone = rejection.speaker.activation().cloned();
@@ -395,10 +394,23 @@ where
         self.state.handed_over = None;
         self.state.waits.opened();
         self.state.gone = None;
+        self.state.opened = None;
+        live.set(Some(stream));
         let at = self.timer.now();
         self.state.opened = Some(Opened { at, by: by.clone(), spoke: false, proven: false });
-        live.set(Some(stream));
         Phase::Answered(by)
+    }
+
+    /// A panic came between the subscription and what is known of it: the rest of it is dropped, and
+    /// asked for anew.
+    #[cold]
+    fn mend(&mut self, mut live: Pin<&mut Option<A::Stream>>) {
+        live.set(None);
+        self.state.handed_over = None;
+        self.state.opened = None;
+        if self.stage().is_none() {
+            self.state.carrier.nudge();
+        }
     }
 
     /// The attempt begins to wait (`R18`).
@@ -420,7 +432,7 @@ where
         };
         if let Some(rest) = rest {
             let sleep = self.sleep(rest);
-            self.set(Stage::Waiting { teardown: None, sleep });
+            self.set(Stage::Waiting { teardown: None, sleep: Some(sleep) });
         }
         let State { waits, carrier, budget, .. } = &mut self.state;
         let has_refused = |it: &_| carrier.with_ledger(|ledger| ledger.has_refused(it));
@@ -436,19 +448,18 @@ where
         let activation = charge.activation().cloned();
         let Some(teardown) = activation.and_then(|it| self.join.teardown(it)) else { return false };
         let sleep = self.sleep(limit);
-        self.set(Stage::Waiting { teardown: Some(teardown), sleep });
-        match self.stage() {
-            Some(StageProj::Waiting { teardown, .. }) => {
-                teardown.as_pin_mut().is_some_and(|teardown| teardown.poll(cx).is_pending())
-            }
-            _ => false,
-        }
+        self.set(Stage::Waiting { teardown: Some(teardown), sleep: Some(sleep) });
+        self.poll_teardown(cx).is_pending()
+    }
+
+    fn poll_teardown(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.running().map_or(Poll::Pending, |stage| stage.poll_teardown(cx))
     }
 
     /// The wait has ended, by its event, its limit or an arrival; what is left is hold and spread.
     fn wait_is_over<I>(&mut self) -> Turn<I> {
         let left = self.state.waits.left(self.timer.now(), self.state.budget.spread);
-        let stage = left.map_or(Stage::Due, |left| Stage::Held(self.sleep(left)));
+        let stage = left.map_or(Stage::Due, |left| Stage::Held(Some(self.sleep(left))));
         self.set(stage);
         Turn::Again
     }
@@ -529,6 +540,17 @@ where
     fn set(&mut self, stage: StageOf<A, J, P, T>) {
         if let Some(mut running) = self.running() {
             running.set(stage);
+        }
+    }
+
+    /// Gives the stage another sleep.
+    fn set_sleep(&mut self, sleep: T::Sleep) {
+        match self.stage() {
+            Some(StageProj::Waiting { sleep: mut place, .. } | StageProj::Held(mut place)) => {
+                place.set(Some(sleep));
+            }
+            Some(StageProj::Asking { limit: mut place, .. }) => place.set(Some(sleep)),
+            Some(StageProj::Begun { .. } | StageProj::Due) | None => {}
         }
     }
 

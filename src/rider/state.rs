@@ -38,6 +38,8 @@ pub(super) struct State<A: Source<P>, P> {
     pub(super) granted: u32,
     // How many items have passed since the chain was looked at.
     pub(super) unheard: u32,
+    // How many turns have been taken since the timers were looked at.
+    pub(super) untimed: u32,
     pub(super) resume: Option<P>,
     pub(super) newest: Option<u64>,
     // When the first rejection since the last answer was charged.
@@ -74,6 +76,7 @@ impl<A: Source<P>, P> State<A, P> {
             passed: 0,
             granted: 0,
             unheard: 0,
+            untimed: 0,
             resume: None,
             newest: None,
             began: None,
@@ -95,7 +98,8 @@ impl<A: Source<P>, P> State<A, P> {
     /// How many items may pass before anything else is looked at.
     pub(super) fn grant(&mut self) -> u32 {
         let spoke = self.opened.as_ref().is_some_and(|opened| opened.spoke);
-        self.granted = if spoke { LOOK_AFTER.saturating_sub(self.passed) } else { 0 };
+        let looks = spoke && self.handed_over.is_none();
+        self.granted = if looks { LOOK_AFTER.saturating_sub(self.passed) } else { 0 };
         self.granted
     }
 
@@ -105,7 +109,10 @@ impl<A: Source<P>, P> State<A, P> {
         let passed = mem::take(&mut self.granted) - left;
         self.passed += passed;
         self.unheard += passed;
-        self.handed_over = polled;
+        // One that no look came to yet is kept: that stream may be over. But whom a stream wakes is
+        // the last who polled it.
+        let kept = self.handed_over.take().filter(Poll::is_ready);
+        self.handed_over = polled.or(kept);
     }
 
     pub(super) fn is_over(&self) -> bool {

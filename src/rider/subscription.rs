@@ -12,6 +12,7 @@ use super::{
     Ask, IntoAnswer, Join, NoJoin, NoNews, Nudger, Phase, Phases, Source,
     ride::{LOOK_AFTER, PolledPhase, Ride},
     state::PolledItem,
+    unwind::guarded,
 };
 use crate::{
     activation::Activation,
@@ -52,8 +53,9 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 ///
 /// # Panics
 ///
-/// A panic in a closure or a stream that it was given reaches the caller of the poll. The rider is
-/// whole, and polled again it goes on.
+/// A panic in a closure, a future or a stream that it was given reaches the caller of the poll. The
+/// rider is whole, and polled again it goes on: an attempt that panicked begins anew, a subscription
+/// that did is asked for again, news that did are no news any more.
 ///
 /// # Cancel safety
 ///
@@ -457,10 +459,8 @@ where
         if this.pass == 0 {
             this.pass = this.ride.refill(this.live.as_mut(), cx);
         }
-        while this.pass > 0
-            && let Some(live) = this.live.as_mut().as_pin_mut()
-        {
-            let item = match live.poll_next(cx) {
+        while this.pass > 0 && this.live.is_some() {
+            let item = match guarded(this.live.as_mut(), |live| live.poll_next(cx)) {
                 Poll::Ready(Some(Ok(item))) => item,
                 polled => return this.poll_slowly(Some(polled), cx),
             };
