@@ -95,8 +95,6 @@ impl Budget {
     }
 
     /// Bounds a join whose event never comes, as of a killed process (8 s).
-    ///
-    /// With zero there is nothing to wait for, as where the teardown cannot be observed (`R18`).
     pub const fn join_limit(mut self, join_limit: Duration) -> Self {
         self.join_limit = join_limit;
         self

@@ -24,12 +24,28 @@
 //!    the debt that it took on, and its charge, which is not made a second time.
 //! 5. **One chain.** The newest [`Triggers`] is the only one that yields, so that a chain that is built
 //!    anew takes over; it still waits for the place, while the old one's attempt is out.
-//! 6. **An opened subscription makes what was charged before it stale** (`R9`): dropped, never run.
+//! 6. **An opened subscription makes what was charged before it stale** (`R9`), in whichever chain it
+//!    waits: dropped, never run. What is charged after it is kept.
 
-use std::{collections::VecDeque, fmt};
+mod charge;
+mod concat_attempts;
+mod defer;
+mod ext;
+mod triggers;
 
-use futures_core::Stream;
+use std::{
+    collections::VecDeque,
+    fmt, iter, mem,
+    task::{Context, Poll},
+};
 
+pub use self::{
+    charge::Charges,
+    concat_attempts::{ConcatAttempts, RideError},
+    defer::{Attempt, Defer},
+    ext::CarrierExt,
+    triggers::{Trigger, Triggers},
+};
 use crate::{
     activation::StreamId,
     address::Address,
@@ -39,19 +55,6 @@ use crate::{
     refusal::Rejection,
     slot,
     sync::Arc,
-    verdict::Refused,
-};
-
-mod charge;
-mod concat_attempts;
-mod defer;
-mod triggers;
-
-pub use self::{
-    charge::Charges,
-    concat_attempts::{ConcatAttempts, RideError},
-    defer::{Attempt, Defer},
-    triggers::{Trigger, Triggers},
 };
 
 /// The handle that ties the loop: the ledger, what has arrived, and the place for the one re-ask.
@@ -126,8 +129,9 @@ struct State {
 pub(crate) enum Turn {
     /// The place is its own.
     Begun,
-    /// A trigger's attempt whose debt an earlier one has taken on (invariant 3).
-    Covered,
+    /// It is not needed any more: a trigger's whose debt an earlier one has taken on (invariant 3), or
+    /// one that is stale (invariant 6).
+    Dropped,
 }
 
 impl fmt::Debug for Carrier {
@@ -255,14 +259,17 @@ impl Carrier {
         self.with_ledger(|ledger| ledger.charge(rejection))
     }
 
-    /// Takes the place for an attempt under `charge`, or waits for it.
+    /// Takes the place for an attempt under `charge`, or waits for it, where it is still needed.
     pub(crate) fn poll_begin(
         &self,
         ticket: &mut Ticket,
-        cx: &mut std::task::Context<'_>,
+        cx: &mut Context<'_>,
         charge: &Charge,
-    ) -> std::task::Poll<Turn> {
+    ) -> Poll<Turn> {
         self.shared.state.poll(ticket, cx, |state| {
+            if state.ledger.is_stale(charge) {
+                return Some(Turn::Dropped);
+            }
             if state.slot.is_taken() {
                 state.contended = true;
                 return None;
@@ -272,13 +279,16 @@ impl Carrier {
             }
             state.offered = false;
             state.asked = false;
-            Some(if state.slot.claim() { Turn::Begun } else { Turn::Covered })
+            Some(if state.slot.claim() { Turn::Begun } else { Turn::Dropped })
         })
     }
 
     /// The running attempt was answered (invariant 6).
     pub(crate) fn opened(&self) {
-        self.settle(|state| state.inbox.retain(|trigger| !matches!(trigger, Trigger::Owed(_))));
+        self.settle(|state| {
+            state.ledger.opened();
+            state.inbox.retain(|trigger| !matches!(trigger, Trigger::Owed(_)));
+        });
     }
 
     /// The running attempt was refused.
@@ -286,9 +296,14 @@ impl Carrier {
         self.settle(|state| state.inbox.push_back(Trigger::Rejected(rejection)));
     }
 
-    /// The running attempt ended the stream.
-    pub(crate) fn ended(&self) {
-        self.settle(|_| {});
+    /// A chain has ended, and dropped what it had, the attempt that was out included.
+    pub(crate) fn ended(&self, running: bool) {
+        if running {
+            self.settle(|_| {});
+        } else {
+            // A trigger that it was offered is still owed.
+            self.give_back(None, iter::empty());
+        }
     }
 
     /// Gives back what a chain had not finished: the attempt that is out, and what was queued behind
@@ -299,7 +314,9 @@ impl Carrier {
             running.into_iter().chain(queued).filter(|charge| !charge.is_uncharged()).collect();
         self.shared.state.announce(|state| {
             for charge in charges.into_iter().rev() {
-                state.inbox.push_front(Trigger::Owed(charge));
+                if !state.ledger.is_stale(&charge) {
+                    state.inbox.push_front(Trigger::Owed(charge));
+                }
             }
             state.offered = false;
             if cancelled {
@@ -320,136 +337,8 @@ impl Carrier {
                 state.ledger.asked();
             }
             let owed = state.slot.settle();
-            std::mem::take(&mut state.contended) || owed
+            // The rejection goes to the newest chain, which may be another one than the refused one.
+            mem::take(&mut state.contended) || owed || !state.inbox.is_empty()
         });
     }
 }
-
-/// The operators of a ride-out, for every stream.
-///
-/// Read in this order they are the machine of the [module's picture](self). Each has a file, and the
-/// reason why it is eager or lazy stands there.
-pub trait CarrierExt: Stream {
-    /// Charges each rejection when it arrives, also while an attempt runs (`R12`).
-    ///
-    /// Yields the charge, or the give-up as the error, after which the stream has ended.
-    ///
-    /// Eager, because the budget is the owner's behaviour over time, not the reader's progress: three
-    /// rejections that arrive while one attempt is stuck are three, whether or not an attempt ever
-    /// runs for them.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use futures::{FutureExt, StreamExt, stream};
-    /// use rideout::{Budget, Carrier, CarrierExt, Rejection, ledger::Cause};
-    ///
-    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default().re_asks(1));
-    /// let mut charges = stream::repeat(Rejection::by_route()).charge(&carrier);
-    ///
-    /// let mut next = || charges.next().now_or_never().flatten();
-    /// assert_eq!(next().unwrap().unwrap().count(), 1);
-    /// assert_eq!(next().unwrap().unwrap_err().cause, Cause::Route);
-    /// assert!(next().is_none());
-    /// # Ok::<_, rideout::address::InvalidAddress>(())
-    /// ```
-    fn charge(self, carrier: &Carrier) -> Charges<Self>
-    where
-        Self: Sized,
-        Self::Item: Into<Trigger>,
-    {
-        Charges::new(self, carrier.clone())
-    }
-
-    /// Makes each charge an attempt that calls `probe` when it is first polled, and not before
-    /// (`R13`).
-    ///
-    /// Lazy, because a probe looks at the world: whether a teardown is over, which host serves now. A
-    /// look at the moment of the rejection would be answered by the owner that is going away. An
-    /// attempt that is never reached costs nothing.
-    ///
-    /// `probe` is kept once and never cloned, so what it counts, it counts over all attempts.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::cell::Cell;
-    ///
-    /// use futures::{FutureExt, StreamExt, stream};
-    /// use rideout::{Budget, Carrier, CarrierExt, Rejection};
-    ///
-    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
-    /// let world = Cell::new("draining");
-    ///
-    /// let mut attempts = stream::iter([Rejection::by_route()])
-    ///     .charge(&carrier)
-    ///     .defer(|_charge| std::future::ready(world.get()));
-    /// let attempt = attempts.next().now_or_never().flatten().unwrap()?;
-    ///
-    /// world.set("serving");
-    /// assert_eq!(attempt.now_or_never(), Some("serving"));
-    /// # Ok::<_, Box<dyn std::error::Error>>(())
-    /// ```
-    fn defer<F, Fut>(self, probe: F) -> Defer<Self, F>
-    where
-        Self: Sized + Stream<Item = Result<Charge, Box<GaveUp>>>,
-        F: FnMut(Charge) -> Fut,
-        Fut: Future,
-    {
-        Defer::new(self, probe)
-    }
-
-    /// Runs one attempt at a time, in the order of arrival, and yields the answers (`R14`).
-    ///
-    /// A promise goes back to `carrier`, and comes round as the next charge. While an attempt runs,
-    /// what arrives is charged and queued. A give-up ends the stream at once and drops the attempt
-    /// that runs; a verdict ends it too.
-    ///
-    /// Serial, because the one owner that comes back would be met by every attempt that was left
-    /// running: exactly one re-ask is ever outstanding (`R16`).
-    ///
-    /// # Errors
-    ///
-    /// [`RideError::GaveUp`] when a budget is spent, [`RideError::Verdict`] when an attempt ended in
-    /// an error that is no promise. The stream has ended then.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the stream gives what it had not finished back to `carrier`: the next chain begins
-    /// with the attempt that was running, under the charge that it had.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::pin::pin;
-    ///
-    /// use futures::StreamExt;
-    /// use rideout::{Budget, Carrier, CarrierExt, Refusal, RideError, refusal::Kind};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
-    /// let mut answers = pin!(
-    ///     carrier
-    ///         .triggers()
-    ///         .charge(&carrier)
-    ///         .defer(|_charge| async { Err::<(), _>(Refusal::new(Kind::NotFound, "no such price")) })
-    ///         .concat_attempts(&carrier)
-    /// );
-    /// assert!(matches!(answers.next().await, Some(Err(RideError::Verdict(_)))));
-    /// assert!(answers.next().await.is_none());
-    /// # Ok(())
-    /// # }
-    /// ```
-    fn concat_attempts<F, Fut, A, E>(self, carrier: &Carrier) -> ConcatAttempts<Self, F, Fut, E>
-    where
-        Self: Sized + Stream<Item = Result<Attempt<F, Fut>, Box<GaveUp>>>,
-        F: FnMut(Charge) -> Fut,
-        Fut: Future<Output = Result<A, E>>,
-        E: Refused,
-    {
-        ConcatAttempts::new(self, carrier.clone())
-    }
-}
-
-impl<St: Stream> CarrierExt for St {}

@@ -7,15 +7,30 @@ mod ask;
 mod attempt;
 mod join;
 mod news;
+mod nudger;
 mod phases;
+mod read;
 mod ride;
+mod state;
 mod subscription;
+mod unwind;
 mod waits;
 
 pub use self::{
     ask::{Answer, Ask, IntoAnswer, Source},
     join::{Join, NoJoin},
     news::NoNews,
+    nudger::Nudger,
     phases::{Phase, Phases},
-    subscription::{Nudger, RideOut},
+    read::{Read, ReadError, Recycling},
+    subscription::RideOut,
 };
+
+/// How much of the last refusal's text a warning shows, in characters (`R23`): enough for the recycler
+/// that it names.
+const REFUSAL_SHOWN: usize = 300;
+
+/// The text of a refusal, cut for a warning.
+fn shown(refusal: &impl std::fmt::Display) -> String {
+    refusal.to_string().chars().take(REFUSAL_SHOWN).collect()
+}

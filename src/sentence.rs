@@ -121,9 +121,12 @@ pub(crate) fn no_node(address: &str) -> String {
     format!("No node found at '{address}'")
 }
 
-/// Returns the word of a refusal that `text` forms, alone or with a space before and after it.
+/// Returns the word of a refusal that `text` forms, alone or with a space before it.
+///
+/// A space after it forms the banner's opening out of an address that ends in `Hub`, and no banner: its
+/// subject would begin with the banner's end, which no path does.
 pub(crate) fn forged_by(text: &str) -> Option<&'static str> {
-    let padded = format!(" {text} ");
+    let padded = format!(" {text}");
     [HUB, DOWN, MARKER, PROMISE].into_iter().find(|word| padded.contains(word))
 }
 
@@ -132,7 +135,7 @@ pub(crate) fn forged_by(text: &str) -> Option<&'static str> {
 /// The words stay readable: each has the case of its first letter changed, which the parser does
 /// not take for the word and which makes no other word of its surroundings.
 fn plain(text: &str) -> Cow<'_, str> {
-    if forged_by(text).is_none() && !text.contains(char::is_control) {
+    if forged_by(&format!("{text} ")).is_none() && !text.contains(char::is_control) {
         return Cow::Borrowed(text);
     }
     // Control characters first: a line end may become the space that completes a word.

@@ -37,7 +37,7 @@ use crate::{
     sync::Arc,
 };
 
-/// The protocol by itself, for whoever has a lock of his own to put it under.
+/// The protocol by itself, for whoever has a lock of its own to put it under.
 ///
 /// An ask with a reason of its own (a queued rejection) takes a free place by `owe` and `claim` in
 /// one step; what it finds owed it covers.
@@ -88,8 +88,8 @@ impl State {
         self.owed
     }
 
-    /// Frees the place, the debt not being paid: it is owed again
-    /// (invariant 6). Returns whether a claim would succeed now, which it always does.
+    /// Frees the place, the debt not being paid: it is owed again (invariant 6); returns whether a
+    /// claim would succeed now, which is always so.
     pub(crate) fn cancel(&mut self) -> bool {
         debug_assert!(self.taken, "only the permit is cancelled");
         self.taken = false;

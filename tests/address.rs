@@ -114,15 +114,21 @@ fn the_words_of_a_refusal_are_none() {
 #[test]
 fn the_space_beside_an_address_completes_no_word() {
     for (text, word) in [
-        ("Hub", "Hub "),
-        ("x/Hub", "Hub "),
-        ("x/Hub~h", "Hub "),
-        ("x~Hub", "Hub "),
         ("is shutting down", " is shutting down"),
         ("is shutting down, cannot route to y", " is shutting down"),
         ("is shutting down~h", " is shutting down"),
     ] {
         assert_eq!(invalid(text), InvalidAddress::Forges { text: text.into(), word });
+    }
+}
+
+#[test]
+fn a_name_that_ends_in_hub_is_a_name() {
+    for text in ["Hub", "x/Hub", "x/MessageHub~h", "x~Hub"] {
+        let address = address(text);
+        let message = Closing::new(address.clone()).at_the_door("Subscribe").message;
+        assert!(answered_by(&message, &address), "{message}");
+        assert!(!answered_by(&message, &"y".parse().unwrap()), "{message}");
     }
 }
 
@@ -164,7 +170,10 @@ proptest! {
             let message = Closing::new(address.clone()).at_the_door("what").message;
 
             prop_assert!(answered_by(&message, &address));
-            prop_assert_eq!(message.matches("Hub ").count(), 1);
+            for other in ["x", "Hub", "is", "y"] {
+                let other: Address = other.parse().unwrap();
+                prop_assert_eq!(answered_by(&message, &other), other.path() == address.path());
+            }
             prop_assert_eq!(message.matches(" is shutting down").count(), 1);
             prop_assert_eq!(message.matches("activation #").count(), 0);
         }

@@ -1,49 +1,20 @@
 //! `Slot` (R16), polled by hand: one outstanding, triggers fold into exactly one more, a dropped
 //! permit gives back place and debt.
 
+mod by_hand;
+
 use std::{
-    future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
-    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
-    task::{Context, Poll, Wake, Waker},
+    task::{Poll, Waker},
 };
 
+use by_hand::{Task, kept, poll};
 use proptest::prelude::*;
 use rideout::{Claim, Permit, Slot};
-
-fn poll<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
-    Pin::new(future).poll(&mut Context::from_waker(waker))
-}
-
-/// A task that counts its wakes. How many hold it shows whether a waker of it is kept anywhere.
-#[derive(Default)]
-struct Task(AtomicUsize);
-
-impl Task {
-    fn new() -> (Arc<Task>, Waker) {
-        let task = Arc::new(Task::default());
-        (Arc::clone(&task), Waker::from(Arc::clone(&task)))
-    }
-
-    fn wakes(&self) -> usize {
-        self.0.load(Relaxed)
-    }
-}
-
-impl Wake for Task {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Relaxed);
-    }
-}
-
-/// How many wakers of the task are kept, beside the one the test holds.
-fn kept(task: &Arc<Task>) -> usize {
-    Arc::strong_count(task) - 2
-}
 
 /// A slot whose one permit is out.
 fn taken() -> (Slot, Permit) {
@@ -281,120 +252,6 @@ fn a_dropped_claim_leaves_nothing() {
     drop(woken);
     assert_eq!((task.wakes(), kept(&task)), (1, 0));
     assert!(slot.try_claim().is_some(), "it took the debt along");
-}
-
-/// A waker that panics loses neither the other claims nor what is owed.
-#[test]
-fn a_waker_that_panics_loses_nobody() {
-    struct Panics;
-    impl Wake for Panics {
-        fn wake(self: Arc<Self>) {
-            panic!("a waker that panics");
-        }
-    }
-    let (slot, (task, waker)) = (Slot::new(), Task::new());
-    let (mut first, mut second) = (slot.claim(), slot.claim());
-    assert!(poll(&mut first, &Waker::from(Arc::new(Panics))).is_pending());
-    assert!(poll(&mut second, &waker).is_pending());
-    catch_unwind(AssertUnwindSafe(|| slot.owe())).unwrap_err();
-    assert_eq!(task.wakes(), 1);
-    assert!(poll(&mut second, &waker).is_ready());
-}
-
-/// A waker's clone, wake and drop are foreign code and may come back in: none finds a lock held.
-mod reentrant {
-    use cooked_waker::IntoWaker;
-
-    use super::*;
-
-    struct Comes(Slot);
-
-    impl Comes {
-        fn back(&self) {
-            self.0.owe();
-            drop(self.0.try_claim());
-            let _ = poll(&mut self.0.claim(), Waker::noop());
-        }
-    }
-
-    impl Wake for Comes {
-        fn wake(self: Arc<Self>) {
-            self.back();
-        }
-    }
-
-    impl Drop for Comes {
-        fn drop(&mut self) {
-            self.back();
-        }
-    }
-
-    fn waker(slot: &Slot) -> Waker {
-        Waker::from(Arc::new(Comes(slot.clone())))
-    }
-
-    /// Triggers when it is cloned, which is in mid-poll.
-    struct Clones(Slot);
-
-    impl Clone for Clones {
-        fn clone(&self) -> Self {
-            self.0.owe();
-            Clones(self.0.clone())
-        }
-    }
-
-    impl cooked_waker::WakeRef for Clones {
-        fn wake_by_ref(&self) {}
-    }
-
-    impl cooked_waker::Wake for Clones {}
-
-    /// The trigger comes between the look and the wait of one poll.
-    #[test]
-    fn in_its_clone() {
-        let slot = Slot::new();
-        let clones = Box::new(Clones(slot.clone())).into_waker();
-        assert!(poll(&mut slot.claim(), &clones).is_ready());
-    }
-
-    #[test]
-    fn in_its_wake_by_a_trigger() {
-        let slot = Slot::new();
-        let mut claim = slot.claim();
-        assert!(poll(&mut claim, &waker(&slot)).is_pending());
-        slot.owe();
-        assert!(slot.try_claim().is_some());
-    }
-
-    #[test]
-    fn in_its_wake_by_a_dropped_permit() {
-        let (slot, permit) = taken();
-        let mut claim = slot.claim();
-        assert!(poll(&mut claim, &waker(&slot)).is_pending());
-        drop(permit);
-        assert!(slot.try_claim().is_some());
-    }
-
-    /// The trigger that a waker's drop fires comes after the waker that took its place was
-    /// registered, so it wakes that one.
-    #[test]
-    fn in_its_drop_when_another_takes_its_place() {
-        let slot = Slot::new();
-        let (mut claim, (task, other)) = (slot.claim(), Task::new());
-        assert!(poll(&mut claim, &waker(&slot)).is_pending());
-        assert!(poll(&mut claim, &other).is_pending());
-        assert_eq!(task.wakes(), 1);
-        assert!(poll(&mut claim, &other).is_ready());
-    }
-
-    #[test]
-    fn in_its_drop_when_the_claim_leaves() {
-        let slot = Slot::new();
-        let mut claim = slot.claim();
-        assert!(poll(&mut claim, &waker(&slot)).is_pending());
-        drop(claim);
-        assert!(slot.try_claim().is_some());
-    }
 }
 
 #[tokio::test]

@@ -1,48 +1,15 @@
 //! `Teardown` (R38), polled by hand: completed once, replayed, any number of waiters, cancel safe.
 
+mod by_hand;
+
 use std::{
-    future::Future,
-    panic::{AssertUnwindSafe, catch_unwind},
-    pin::Pin,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
-    task::{Context, Poll, Wake, Waker},
+    sync::{Arc, Mutex},
+    task::{Wake, Waker},
 };
 
+use by_hand::{Task, kept, poll};
 use proptest::prelude::*;
 use rideout::{Completed, Teardown};
-
-fn poll<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
-    Pin::new(future).poll(&mut Context::from_waker(waker))
-}
-
-/// A task that counts its wakes. How many hold it shows whether a waker of it is kept anywhere.
-#[derive(Default)]
-struct Task(AtomicUsize);
-
-impl Task {
-    fn new() -> (Arc<Task>, Waker) {
-        let task = Arc::new(Task::default());
-        (Arc::clone(&task), Waker::from(Arc::clone(&task)))
-    }
-
-    fn wakes(&self) -> usize {
-        self.0.load(Relaxed)
-    }
-}
-
-impl Wake for Task {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Relaxed);
-    }
-}
-
-/// How many wakers of the task are kept, beside the one the test holds.
-fn kept(task: &Arc<Task>) -> usize {
-    Arc::strong_count(task) - 2
-}
 
 #[test]
 fn the_face_is_what_a_rider_needs() {
@@ -201,129 +168,6 @@ fn many_waiters_are_woken_in_the_order_they_came() {
     teardown.complete();
     assert_eq!(*woken.lock().unwrap(), (0..1_000).collect::<Vec<_>>());
     assert!(joins.iter_mut().all(|join| poll(join, Waker::noop()).is_ready()));
-}
-
-/// A waker's clone, wake and drop are foreign code and may come back in: none finds a lock held.
-mod reentrant {
-    use cooked_waker::IntoWaker;
-
-    use super::*;
-
-    struct Comes {
-        teardown: Teardown,
-        completes: bool,
-    }
-
-    impl Comes {
-        fn back(&self) {
-            let _ = self.teardown.waiters();
-            let _ = poll(&mut self.teardown.completed(), Waker::noop());
-            if self.completes {
-                self.teardown.complete();
-            }
-        }
-    }
-
-    impl Wake for Comes {
-        fn wake(self: Arc<Self>) {
-            self.back();
-        }
-    }
-
-    impl Drop for Comes {
-        fn drop(&mut self) {
-            self.back();
-        }
-    }
-
-    fn waker(teardown: &Teardown, completes: bool) -> Waker {
-        Waker::from(Arc::new(Comes { teardown: teardown.clone(), completes }))
-    }
-
-    /// Completes the teardown when it is cloned, which is in mid-poll.
-    struct Clones(Teardown);
-
-    impl Clone for Clones {
-        fn clone(&self) -> Self {
-            self.0.complete();
-            Clones(self.0.clone())
-        }
-    }
-
-    impl cooked_waker::WakeRef for Clones {
-        fn wake_by_ref(&self) {}
-    }
-
-    impl cooked_waker::Wake for Clones {}
-
-    /// C11 at its narrowest: the completion comes between the look and the wait of one poll.
-    #[test]
-    fn in_its_clone() {
-        let teardown = Teardown::new();
-        let clones = Box::new(Clones(teardown.clone())).into_waker();
-        assert!(poll(&mut teardown.completed(), &clones).is_ready());
-        assert_eq!(teardown.waiters(), 0);
-    }
-
-    #[test]
-    fn in_its_wake() {
-        let teardown = Teardown::new();
-        let mut join = teardown.completed();
-        assert!(poll(&mut join, &waker(&teardown, true)).is_pending());
-        assert!(teardown.complete());
-        assert!(poll(&mut join, Waker::noop()).is_ready());
-    }
-
-    #[test]
-    fn in_its_drop_when_another_takes_its_place() {
-        let teardown = Teardown::new();
-        let (mut join, (task, other)) = (teardown.completed(), Task::new());
-        assert!(poll(&mut join, &waker(&teardown, true)).is_pending());
-        let _ = poll(&mut join, &other); // the last holder of the first waker lets go of it
-        assert!(teardown.is_complete());
-        assert_eq!(task.wakes(), 1, "the completion came after the other was registered");
-    }
-
-    #[test]
-    fn in_its_drop_when_the_waiter_leaves() {
-        let teardown = Teardown::new();
-        let mut join = teardown.completed();
-        assert!(poll(&mut join, &waker(&teardown, true)).is_pending());
-        drop(join);
-        assert!(teardown.is_complete());
-    }
-
-    #[test]
-    fn in_its_drop_after_its_wake() {
-        let teardown = Teardown::new();
-        let mut join = teardown.completed();
-        assert!(poll(&mut join, &waker(&teardown, false)).is_pending());
-        assert!(teardown.complete());
-        assert_eq!(teardown.waiters(), 0);
-    }
-}
-
-/// A waker that panics loses nobody: the rest are woken, and the panic reaches who completes.
-#[test]
-fn a_waker_that_panics_loses_nobody() {
-    struct Panics;
-    impl Wake for Panics {
-        fn wake(self: Arc<Self>) {
-            panic!("a waker that panics");
-        }
-    }
-    let teardown = Teardown::new();
-    let ((first, first_waker), (last, last_waker)) = (Task::new(), Task::new());
-    let panics = Waker::from(Arc::new(Panics));
-    let mut joins: Vec<_> = (0..4).map(|_| teardown.completed()).collect();
-    for (join, waker) in joins.iter_mut().zip([&first_waker, &panics, &panics, &last_waker]) {
-        assert!(poll(join, waker).is_pending());
-    }
-
-    let panicked = catch_unwind(AssertUnwindSafe(|| teardown.complete()));
-    assert_eq!(*panicked.unwrap_err().downcast::<&str>().unwrap(), "a waker that panics");
-    assert_eq!((first.wakes(), last.wakes()), (1, 1));
-    assert!(teardown.is_complete() && !teardown.complete());
 }
 
 /// The one task polls again and again: its waker is compared, not cloned.

@@ -1,11 +1,14 @@
-//! R16 under every interleaving: one outstanding, no trigger lost, none doubled. The production code
-//! on loom's primitives, one property a model.
+//! R16 under every interleaving: one outstanding, no trigger lost, none doubled. The production
+//! code on loom's primitives, one property a model.
 
 mod common;
 
-use std::task::{Poll, Waker};
+use std::{
+    sync::Arc as StdArc,
+    task::{Poll, Waker},
+};
 
-use common::{check, poll_once};
+use common::{Counter, check, poll_once};
 use loom::{
     cell::Cell,
     future::block_on,
@@ -117,7 +120,8 @@ fn racing(triggers: usize) {
     world.judge(triggers);
 }
 
-/// Two triggers race: each is covered by an ask that starts after it, one ask at a time, two at most.
+/// Two triggers race: each is covered by an ask that starts after it, one ask at a time, two at
+/// most.
 #[test]
 fn two_racing_triggers_are_covered_one_ask_at_a_time() {
     check("two_triggers", None, 5, || racing(2));
@@ -220,6 +224,24 @@ fn a_dropped_follow_up_is_left_to_a_waiting_claimer() {
         drop(ask.settle());
         join([waiting]);
         world.judge(1);
+    });
+}
+
+/// A claimer that begins to wait after a trigger was claimed away is not woken for it.
+#[test]
+fn a_trigger_wakes_nobody_who_came_after_it() {
+    check("came_after", None, 2, || {
+        let world = World::new(1);
+        let feed = spawn(&world, |world| world.trigger(0));
+        let permit = world.slot.try_claim();
+        if permit.is_some() {
+            let (mut claim, task) = (world.slot.claim(), StdArc::new(Counter::default()));
+            assert!(poll_once(&mut claim, &Waker::from(StdArc::clone(&task))).is_pending());
+            feed.join().unwrap();
+            assert_eq!(task.count(), 0);
+        } else {
+            feed.join().unwrap();
+        }
     });
 }
 

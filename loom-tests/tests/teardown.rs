@@ -8,7 +8,7 @@ use std::{
     task::{Poll, Wake, Waker},
 };
 
-use common::{check, poll_once};
+use common::{Counter, check, poll_once};
 use loom::{
     future::block_on,
     sync::{
@@ -75,15 +75,6 @@ fn every_waiter_hears_it() {
     });
 }
 
-/// A task that counts its wakes; on loom's atomics, or loom would not see that two orders differ.
-struct Counter(AtomicUsize);
-
-impl Wake for Counter {
-    fn wake(self: StdArc<Self>) {
-        self.0.fetch_add(1, Relaxed);
-    }
-}
-
 /// Many wait in one task, each with a waker of its own: each is ready at its look, or woken once.
 #[test]
 fn each_of_many_is_ready_or_woken() {
@@ -92,15 +83,14 @@ fn each_of_many_is_ready_or_woken() {
         let owner = spawn(&teardown, complete);
         let waiters: Vec<_> = (0..4)
             .map(|_| {
-                let (mut join, task) =
-                    (teardown.completed(), StdArc::new(Counter(AtomicUsize::new(0))));
+                let (mut join, task) = (teardown.completed(), StdArc::new(Counter::default()));
                 let ready = poll_once(&mut join, &Waker::from(StdArc::clone(&task))).is_ready();
                 (join, task, ready)
             })
             .collect();
         owner.join().unwrap();
         for (mut join, task, ready) in waiters {
-            assert_eq!(task.0.load(Relaxed), usize::from(!ready));
+            assert_eq!(task.count(), usize::from(!ready));
             assert!(poll_once(&mut join, Waker::noop()).is_ready());
         }
     });

@@ -19,7 +19,7 @@ use crate::{
     verdict::{Refused, Ruling},
 };
 
-/// How many arrivals one poll charges, and how many attempts it ends (`R14`, `R20b`).
+/// How many turns one poll takes, and how many arrivals it charges in each (`R14`, `R20b`).
 const A_POLL: usize = 32;
 
 /// How a ride ends other than by its stream's completion.
@@ -157,10 +157,9 @@ impl<St, F, Fut, E> ConcatAttempts<St, F, Fut, E> {
         *this.phase = Phase::Done;
         this.queue.clear();
         *this.triggered = None;
-        if this.attempt.is_some() {
-            this.attempt.set(None);
-            this.carrier.ended();
-        }
+        let running = this.attempt.is_some();
+        this.attempt.set(None);
+        this.carrier.ended(running);
     }
 }
 
@@ -204,13 +203,9 @@ where
         };
         match this.carrier.poll_begin(this.ticket, cx, next.charge()) {
             Poll::Pending => Step::Pending,
-            Poll::Ready(Turn::Covered) => {
-                *this.triggered = None;
-                Step::Again
-            }
-            Poll::Ready(Turn::Begun) => {
+            Poll::Ready(turn) => {
                 let next = this.queue.pop_front().or_else(|| this.triggered.take());
-                this.attempt.set(next);
+                this.attempt.set(next.filter(|_| turn == Turn::Begun));
                 Step::Again
             }
         }

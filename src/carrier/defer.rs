@@ -7,16 +7,17 @@ use std::{
 };
 
 use futures_core::{FusedStream, Stream};
-use pin_project::pin_project;
+use pin_project::{pin_project, pinned_drop};
 
 use crate::{
     ledger::{Charge, GaveUp},
-    sync::{Arc, Mutex, lock},
+    monitor::{Monitor, Ticket},
+    sync::Arc,
 };
 
 // Where the one closure lies while nobody calls it. Empty during a call: no user code runs under a
 // lock.
-type Place<F> = Arc<Mutex<Option<F>>>;
+type Place<F> = Arc<Monitor<Option<F>>>;
 
 /// Stream for the [`defer`](super::CarrierExt::defer) method.
 #[pin_project]
@@ -37,7 +38,7 @@ impl<St: fmt::Debug, F> fmt::Debug for Defer<St, F> {
 
 impl<St, F> Defer<St, F> {
     pub(super) fn new(stream: St, probe: F) -> Self {
-        Defer { stream, probe: Arc::new(Mutex::new(Some(probe))), done: false }
+        Defer { stream, probe: Arc::new(Monitor::new(Some(probe))), done: false }
     }
 
     /// Returns the stream underneath.
@@ -66,7 +67,10 @@ where
         }
         let charge = ready!(this.stream.poll_next(cx));
         *this.done = charge.is_none();
-        let attempt = |charge| Attempt { charge, probe: Arc::clone(this.probe), future: None };
+        let attempt = |charge| {
+            let (probe, ticket) = (Arc::clone(this.probe), Ticket::default());
+            Attempt { charge, probe, ticket, future: None }
+        };
         Poll::Ready(charge.map(|charge| charge.map(attempt)))
     }
 
@@ -90,19 +94,19 @@ where
 ///
 /// # Panics
 ///
-/// When the probe panics, or the future that it returned. That future is dropped then: polled again,
-/// the attempt begins anew.
+/// When the probe panics, or the future that it returned. Polled again, the attempt begins anew.
 ///
 /// # Cancel safety
 ///
 /// Dropped before its first poll it has called nothing. Dropped later it drops what the probe
 /// returned.
-#[pin_project]
+#[pin_project(PinnedDrop)]
 #[must_use = "futures do nothing unless polled"]
 pub struct Attempt<F, Fut> {
     charge: Charge,
     probe: Place<F>,
-    // What the probe returned; `None` before the first poll, and after a panic.
+    ticket: Ticket,
+    // What the probe returned; `None` before the first poll, and when it is over, by a panic too.
     #[pin]
     future: Option<Fut>,
 }
@@ -135,22 +139,29 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Fut::Output> {
         let mut this = self.project();
         if this.future.is_none() {
-            let Some(mut probe) = Taken::take(this.probe) else {
-                // Another attempt of this chain is calling it right now.
-                cx.waker().wake_by_ref();
-                return Poll::Pending;
-            };
+            // Where another attempt of this chain is calling it right now, on its return.
+            let mut probe = ready!(Taken::poll(this.probe, this.ticket, cx));
             let future = probe.call(this.charge.clone());
             this.future.set(Some(future));
         }
         let mut running = Running { future: Some(this.future) };
         let polled = running.poll(cx);
-        running.future = None;
+        if polled.is_pending() {
+            running.future = None;
+        }
         polled
     }
 }
 
-/// The future during a poll. Drops it on unwind.
+#[pinned_drop]
+impl<F, Fut> PinnedDrop for Attempt<F, Fut> {
+    fn drop(self: Pin<&mut Self>) {
+        let this = self.project();
+        this.probe.forget(this.ticket);
+    }
+}
+
+/// The future during a poll. Drops it when it is over, and on unwind.
 struct Running<'a, Fut> {
     future: Option<Pin<&'a mut Option<Fut>>>,
 }
@@ -177,9 +188,8 @@ struct Taken<'a, F> {
 }
 
 impl<'a, F> Taken<'a, F> {
-    fn take(place: &'a Place<F>) -> Option<Self> {
-        let probe = Some(lock(place).take()?);
-        Some(Taken { probe, place })
+    fn poll(place: &'a Place<F>, ticket: &mut Ticket, cx: &mut Context<'_>) -> Poll<Self> {
+        place.poll(ticket, cx, Option::take).map(|probe| Taken { probe: Some(probe), place })
     }
 
     fn call<Fut>(&mut self, charge: Charge) -> Fut
@@ -193,6 +203,9 @@ impl<'a, F> Taken<'a, F> {
 
 impl<F> Drop for Taken<'_, F> {
     fn drop(&mut self) {
-        *lock(self.place) = self.probe.take();
+        self.place.announce(|place| {
+            *place = self.probe.take();
+            true
+        });
     }
 }

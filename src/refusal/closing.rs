@@ -64,6 +64,8 @@ impl Closing {
     }
 
     /// Returns the refusal of a request that was turned away at the door: a promise, never applied.
+    ///
+    /// `what` says what was refused, such as `cannot process SubscribeRequest`.
     pub fn at_the_door(&self, what: &str) -> Refusal {
         self.refuse(what, Tail::AtTheDoor)
     }

@@ -68,6 +68,15 @@ impl<S> Answer<S> {
 }
 
 /// What an ask may return: a stream of items, or an [`Answer`] that also says who serves it.
+///
+/// # Examples
+///
+/// ```
+/// use futures::stream;
+/// use rideout::rider::IntoAnswer;
+///
+/// assert!(stream::iter([1, 2]).into_answer().activation().is_none());
+/// ```
 pub trait IntoAnswer {
     /// The subscription.
     type Stream: Stream;

@@ -12,10 +12,11 @@ use std::{
 
 use pin_project::pin_project;
 
-use super::{Answer, IntoAnswer};
+use super::{Answer, IntoAnswer, unwind::mended};
 use crate::ledger::Charge;
 
-/// Where an attempt is. Each stage goes to the next, or is dropped with its attempt.
+/// Where an attempt is. Each stage goes to the next, or is dropped with its attempt; where a part of it
+/// panics, the attempt begins anew (`R20c`).
 #[pin_project(project = StageProj)]
 pub(super) enum Stage<Fut, W, Sl> {
     /// Its turn has come, and it waits for its rider to see it, who shows its charge first.
@@ -24,11 +25,12 @@ pub(super) enum Stage<Fut, W, Sl> {
     Waiting {
         #[pin]
         teardown: Option<W>,
+        // `None` once it is over.
         #[pin]
-        sleep: Sl,
+        sleep: Option<Sl>,
     },
-    /// The wait is over; the ask is held back (`R11`) or spread (`R18c`).
-    Held(#[pin] Sl),
+    /// The wait is over; the ask is held back (`R11`) or spread (`R18c`), until this is `None`.
+    Held(#[pin] Option<Sl>),
     /// The ask may go out.
     Due,
     /// The ask is out. Its limit is made when it is first found pending.
@@ -44,6 +46,42 @@ impl<Fut, W, Sl> Stage<Fut, W, Sl> {
     /// The probe of a subscription: the attempt's turn has come.
     pub(super) fn begin(_: Charge) -> Self {
         Stage::Begun { shown: false }
+    }
+
+    fn anew(mut self: Pin<&mut Self>) {
+        self.set(Stage::Begun { shown: false });
+    }
+}
+
+impl<Fut, W: Future<Output = ()>, Sl: Future<Output = ()>> Stage<Fut, W, Sl> {
+    /// Polls the teardown that it waits for. When that is complete, the stage is over too.
+    pub(super) fn poll_teardown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let polled = mended(self.as_mut(), Stage::anew, |stage| match stage.project() {
+            StageProj::Waiting { teardown, .. } => teardown.as_pin_mut().map(|it| it.poll(cx)),
+            _ => None,
+        });
+        let polled = polled.unwrap_or(Poll::Pending);
+        if polled.is_ready() {
+            self.anew();
+        }
+        polled
+    }
+
+    /// Polls its sleep, or the limit of its ask. What is over is put away.
+    pub(super) fn poll_sleep(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        mended(self, Stage::anew, |stage| {
+            let (StageProj::Waiting { mut sleep, .. }
+            | StageProj::Held(mut sleep)
+            | StageProj::Asking { limit: mut sleep, .. }) = stage.project()
+            else {
+                return Poll::Pending;
+            };
+            let polled = sleep.as_mut().as_pin_mut().map_or(Poll::Ready(()), |it| it.poll(cx));
+            if polled.is_ready() {
+                sleep.set(None);
+            }
+            polled
+        })
     }
 }
 

@@ -4,36 +4,37 @@
 //! At one instant things are looked at in this order, and what follows at once from one of them comes
 //! before the next: answers, items and the end of the subscription, news, timers.
 
+mod hearing;
+mod looks;
+mod waiting;
+
 use std::{
     fmt,
     pin::Pin,
     task::{Context, Poll},
-    time::{Duration, Instant},
 };
 
 use futures_core::Stream;
 
 use super::{
-    Answer, Ask, Join, NoJoin, NoNews, Phase, Source,
+    Answer, Join, NoJoin, NoNews, Phase, Source,
     attempt::{Stage, StageProj},
-    waits::Waits,
+    shown,
+    state::{Opened, State},
 };
 use crate::{
-    activation::Activation,
     address::Address,
-    budget::Budget,
-    carrier::{Attempt, Carrier, CarrierExt, Charges, ConcatAttempts, Defer, RideError, Triggers},
-    ledger::{Charge, GaveUp, Wait},
+    carrier::{Attempt, CarrierExt, Charges, ConcatAttempts, Defer, RideError, Triggers},
+    ledger::{Charge, GaveUp},
     refusal::{News, Rejection},
     time::{Clock, DefaultTimer, Timer, later},
-    verdict::{Refused, Ruling},
 };
 
-/// How much of the last refusal's text a warning shows, in characters (`R23`).
-const REFUSAL_SHOWN: usize = 300;
-
-/// News is looked at after so many items (`R21`), and one poll takes so many turns (`R20b`).
+/// News and timers are looked at after so many items (`R21`), and one poll takes so many turns (`R20b`).
 pub(super) const LOOK_AFTER: u32 = 32;
+
+/// A trigger is heard after so many items of a subscription that never pauses.
+const HEAR_AFTER: u32 = 8 * LOOK_AFTER;
 
 type AskOf<A, P> = <A as Source<P>>::Future;
 type StageOf<A, J, P, T> = Stage<AskOf<A, P>, <J as Join>::Teardown, <T as Clock>::Sleep>;
@@ -42,8 +43,13 @@ type StageProjOf<'a, A, J, P, T> =
 type Probe<S> = fn(Charge) -> S;
 type Chain<S, E> = ConcatAttempts<Defer<Charges<Triggers>, Probe<S>>, Probe<S>, S, E>;
 type ChainOf<A, J, P, T> = Chain<StageOf<A, J, P, T>, <A as Source<P>>::Error>;
-type ItemOf<A, P> = Result<<A as Source<P>>::Item, <A as Source<P>>::Error>;
-type PhaseOf<A, P> = Result<Phase<<A as Source<P>>::Item>, RideError<<A as Source<P>>::Error>>;
+type BoxedChain<A, J, P, T> = Pin<Box<ChainOf<A, J, P, T>>>;
+/// One phase of a rider, or how it ends.
+pub(super) type PhaseOf<A, P> =
+    Result<Phase<<A as Source<P>>::Item>, RideError<<A as Source<P>>::Error>>;
+
+/// What a look at a rider comes to.
+pub(super) type PolledPhase<A, P> = Poll<Option<PhaseOf<A, P>>>;
 
 /// A subscription beside the live stream itself: what it was given, and where it is.
 pub(super) struct Ride<A: Source<P>, J: Join, N, P, T: Clock> {
@@ -52,40 +58,7 @@ pub(super) struct Ride<A: Source<P>, J: Join, N, P, T: Clock> {
     news: Option<Pin<Box<N>>>,
     timer: T,
     // Made at the first poll. One box for all ride-outs.
-    chain: Option<Pin<Box<ChainOf<A, J, P, T>>>>,
-}
-
-/// Where a subscription is.
-pub(super) struct State<A: Source<P>, P> {
-    source: A,
-    at: Option<fn(&A::Item) -> P>,
-    pub(super) version: Option<fn(&A::Item) -> u64>,
-    pub(super) re_ask_on_completion: bool,
-    budget: Budget,
-    pub(super) carrier: Carrier,
-    waits: Waits,
-    // `Some` while live.
-    opened: Option<Opened>,
-    // What an item's way met and does not handle.
-    handed_over: Option<Poll<Option<ItemOf<A, P>>>>,
-    // How many items have passed since news was looked at, and how many more may without a look.
-    passed: u32,
-    granted: u32,
-    resume: Option<P>,
-    newest: Option<u64>,
-    // When the first rejection since the last answer was charged.
-    began: Option<Instant>,
-    over: bool,
-}
-
-/// What is known of the live subscription.
-struct Opened {
-    at: Instant,
-    by: Option<Activation>,
-    /// Whether its first item has passed.
-    spoke: bool,
-    /// Whether it counts as an answer (`R9`).
-    proven: bool,
+    chain: Option<BoxedChain<A, J, P, T>>,
 }
 
 /// What one look came to.
@@ -97,24 +70,7 @@ enum Turn<I> {
 
 impl<A: Source<P>, P> Ride<A, NoJoin, NoNews, P, DefaultTimer> {
     pub(super) fn new(address: Address, source: A, at: Option<fn(&A::Item) -> P>) -> Self {
-        let budget = Budget::default();
-        let state = State {
-            source,
-            at,
-            version: None,
-            re_ask_on_completion: false,
-            budget,
-            carrier: Carrier::new(address, budget),
-            waits: Waits::default(),
-            opened: None,
-            handed_over: None,
-            passed: 0,
-            granted: 0,
-            resume: None,
-            newest: None,
-            began: None,
-            over: false,
-        };
+        let state = State::new(address, source, at);
         Ride { state, join: NoJoin, news: None, timer: DefaultTimer::default(), chain: None }
     }
 }
@@ -134,88 +90,6 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> Ride<A, J, N, P, T> {
     }
 }
 
-impl<A: Source<P>, P> State<A, P> {
-    pub(super) fn set_budget(&mut self, budget: Budget) {
-        self.budget = budget;
-        self.carrier.with_ledger(|ledger| ledger.set_budget(budget));
-    }
-
-    /// How many items may pass without being looked at.
-    pub(super) fn grant(&mut self) -> u32 {
-        let unwatched = self.at.is_none() && self.version.is_none();
-        let spoke = self.opened.as_ref().is_some_and(|opened| opened.spoke);
-        self.granted = if unwatched && spoke { LOOK_AFTER.saturating_sub(self.passed) } else { 0 };
-        self.granted
-    }
-
-    /// Takes back what is left of the grant, and what the last look at the stream came to where that
-    /// was no item.
-    pub(super) fn take_over(&mut self, left: u32, polled: Option<Poll<Option<ItemOf<A, P>>>>) {
-        self.passed += std::mem::take(&mut self.granted) - left;
-        self.handed_over = polled;
-    }
-
-    pub(super) fn is_over(&self) -> bool {
-        self.over
-    }
-
-    /// Counts an answer where the subscription has lived long enough for one (`R9`).
-    fn prove(&mut self, lived: Duration) {
-        let enough = self.budget.proven_after.unwrap_or(self.budget.pace);
-        if lived >= enough {
-            self.answered();
-        }
-    }
-
-    fn answered(&mut self) {
-        if let Some(opened) = &mut self.opened
-            && !opened.proven
-        {
-            opened.proven = true;
-            self.carrier.answered();
-            self.waits.answered();
-            self.began = None;
-        }
-    }
-
-    /// Looks at an item; `None` where it is not newer than the last one (`R24`).
-    fn passes(&mut self, item: A::Item) -> Option<A::Item> {
-        self.passed += 1;
-        let first =
-            self.opened.as_mut().is_some_and(|opened| !std::mem::replace(&mut opened.spoke, true));
-        if first && self.budget.proven_after.is_none() {
-            self.answered();
-        }
-        if let Some(version) = self.version {
-            let version = version(&item);
-            if !first && self.newest.is_some_and(|newest| version <= newest) {
-                return None;
-            }
-            self.newest = Some(version);
-        }
-        if let Some(at) = self.at {
-            self.resume = Some(at(&item));
-        }
-        Some(item)
-    }
-
-    /// When the ride-out must be over, where it is bounded by the clock.
-    fn deadline(&self) -> Option<Instant> {
-        Some(later(self.began?, self.budget.longest?))
-    }
-
-    /// Whether an end that is announced with `tag` is that of the live subscription, and who is
-    /// charged with it (`R22`).
-    fn ended(&self, tag: Option<Activation>) -> Option<Rejection> {
-        let served_by = self.opened.as_ref()?.by.clone();
-        match (&served_by, &tag) {
-            (Some(by), Some(tag)) if by != tag => None,
-            (None, Some(tag)) if self.carrier.with_ledger(|ledger| ledger.led_here(tag)) => None,
-            _ => Some(Rejection::by_owner(served_by.or(tag))),
-        }
-    }
-}
-
 impl<A, J, N, P, T> Ride<A, J, N, P, T>
 where
     A: Source<P, Error: fmt::Display>,
@@ -229,9 +103,12 @@ where
         mut live: Pin<&mut Option<A::Stream>>,
         cx: &mut Context<'_>,
         turns: &mut u32,
-    ) -> Poll<Option<PhaseOf<A, P>>> {
+    ) -> PolledPhase<A, P> {
         if self.state.over {
             return Poll::Ready(None);
+        }
+        if live.is_some() != self.state.opened.is_some() {
+            self.mend(live.as_mut());
         }
         while *turns > 0 {
             *turns -= 1;
@@ -251,15 +128,47 @@ where
         Poll::Pending
     }
 
+    /// A grant is used up: grants another where news was all that was due, and there was none.
+    #[cold]
+    pub(super) fn refill(
+        &mut self,
+        live: Pin<&mut Option<A::Stream>>,
+        cx: &mut Context<'_>,
+    ) -> u32 {
+        if self.state.granted == 0 {
+            return 0;
+        }
+        self.state.take_over(0, None);
+        if self.stage().is_some() || self.state.unheard >= HEAR_AFTER || self.look_at_news(live, cx)
+        {
+            return 0;
+        }
+        self.state.grant()
+    }
+
     /// Looks once at everything, in order.
     fn turn(
         &mut self,
         mut live: Pin<&mut Option<A::Stream>>,
         cx: &mut Context<'_>,
     ) -> Turn<Option<PhaseOf<A, P>>> {
-        match self.look_at_chain(live.as_mut(), cx) {
-            Turn::Idle => {}
-            turn => return turn,
+        // Timers come last, but however much of the rest there is, they have their turn.
+        if self.state.untimed >= LOOK_AFTER {
+            match self.look_at_timers(cx) {
+                Turn::Idle => {}
+                turn => return turn,
+            }
+        }
+        self.state.untimed += 1;
+        // While live and between attempts, all that can come of the chain is a trigger. It has its turn
+        // when the items pause, or have had their share.
+        let settled = live.is_some() && self.stage().is_none();
+        let items_first = settled && self.state.unheard < HEAR_AFTER;
+        if !items_first {
+            match self.look_at_chain(live.as_mut(), cx) {
+                Turn::Idle => {}
+                turn => return turn,
+            }
         }
         if self.state.passed >= LOOK_AFTER && self.look_at_news(live.as_mut(), cx) {
             return Turn::Again;
@@ -268,169 +177,16 @@ where
             Turn::Idle => {}
             turn => return turn,
         }
-        if self.look_at_news(live, cx) {
+        if self.look_at_news(live.as_mut(), cx) {
             return Turn::Again;
         }
+        if items_first {
+            match self.look_at_chain(live, cx) {
+                Turn::Idle => {}
+                turn => return turn,
+            }
+        }
         self.look_at_timers(cx)
-    }
-
-    /// Answers first, and whatever an attempt has to do before it is answered.
-    fn look_at_chain(
-        &mut self,
-        live: Pin<&mut Option<A::Stream>>,
-        cx: &mut Context<'_>,
-    ) -> Turn<Option<PhaseOf<A, P>>> {
-        self.prove_while_refreshing();
-        match self.chain().poll_next(cx) {
-            Poll::Ready(Some(Ok(answer))) => return Turn::Yield(Some(Ok(self.open(live, answer)))),
-            Poll::Ready(Some(Err(error))) => return Turn::Yield(Some(Err(self.warn(error)))),
-            Poll::Ready(None) => return Turn::Yield(None),
-            Poll::Pending => {}
-        }
-        match self.stage() {
-            Some(StageProj::Begun { shown }) => {
-                let shown = std::mem::replace(shown, true);
-                let Some(charge) = self.charge() else { return Turn::Idle };
-                if charge.is_uncharged() || shown {
-                    return self.wait(&charge, cx);
-                }
-                Turn::Yield(Some(Ok(Phase::RidingOut(charge))))
-            }
-            Some(StageProj::Waiting { teardown, .. }) => {
-                match teardown.as_pin_mut().map(|teardown| teardown.poll(cx)) {
-                    Some(Poll::Ready(())) => self.wait_is_over(),
-                    _ => Turn::Idle,
-                }
-            }
-            Some(StageProj::Due) => self.ask(),
-            Some(StageProj::Held(_) | StageProj::Asking { .. }) | None => Turn::Idle,
-        }
-    }
-
-    /// Items, and the end of the subscription.
-    fn look_at_stream(
-        &mut self,
-        mut live: Pin<&mut Option<A::Stream>>,
-        cx: &mut Context<'_>,
-    ) -> Turn<Option<PhaseOf<A, P>>> {
-        let Some(stream) = live.as_mut().as_pin_mut() else { return Turn::Idle };
-        let handed_over = self.state.handed_over.take();
-        match handed_over.unwrap_or_else(|| stream.poll_next(cx)) {
-            Poll::Pending => Turn::Idle,
-            Poll::Ready(Some(Ok(item))) => match self.state.passes(item) {
-                Some(item) => Turn::Yield(Some(Ok(Phase::Live(item)))),
-                None => Turn::Again,
-            },
-            Poll::Ready(Some(Err(error))) => match error.ruling(self.state.carrier.address()) {
-                Ruling::Verdict(_) => Turn::Yield(Some(Err(RideError::Verdict(error)))),
-                Ruling::Promise(rejection) => self.lose(live, rejection, Some(error)),
-            },
-            Poll::Ready(None) if self.state.re_ask_on_completion => {
-                let served_by = self.state.opened.as_ref().and_then(|opened| opened.by.clone());
-                self.lose(live, Rejection::by_owner(served_by), None)
-            }
-            Poll::Ready(None) if self.stage().is_some() => {
-                // A refresh is under way, and what it brings goes on where this one completed.
-                self.state.opened = None;
-                live.set(None);
-                Turn::Again
-            }
-            Poll::Ready(None) => Turn::Yield(None),
-        }
-    }
-
-    /// News; returns whether there was any.
-    fn look_at_news(&mut self, live: Pin<&mut Option<A::Stream>>, cx: &mut Context<'_>) -> bool {
-        let news = self.news.as_mut().map(|news| news.as_mut().poll_next(cx));
-        match news {
-            Some(Poll::Ready(Some(news))) => {
-                // An item's turn comes before the next news, however much of it there is.
-                self.state.passed = self.state.passed.min(LOOK_AFTER - 1);
-                self.hear(live, news);
-                true
-            }
-            Some(Poll::Ready(None)) | None => {
-                self.news = None;
-                self.state.passed = 0;
-                false
-            }
-            Some(Poll::Pending) => {
-                self.state.passed = 0;
-                false
-            }
-        }
-    }
-
-    /// The rider's own timers, last.
-    fn look_at_timers(&mut self, cx: &mut Context<'_>) -> Turn<Option<PhaseOf<A, P>>> {
-        let mut ask_limit = None;
-        if let Some(StageProj::Asking { limit, .. }) = self.stage()
-            && limit.is_none()
-        {
-            ask_limit = Some(self.sleep(self.state.budget.ask_limit));
-        }
-        let over = match self.stage() {
-            Some(StageProj::Waiting { sleep, .. } | StageProj::Held(sleep)) => sleep.poll(cx),
-            Some(StageProj::Asking { mut limit, .. }) => {
-                if ask_limit.is_some() {
-                    limit.set(ask_limit);
-                }
-                limit.as_pin_mut().map_or(Poll::Pending, |limit| limit.poll(cx))
-            }
-            Some(StageProj::Begun { .. } | StageProj::Due) | None => Poll::Pending,
-        };
-        if over.is_pending() {
-            return Turn::Idle;
-        }
-        if let Some(error) = self.outlasted() {
-            return Turn::Yield(Some(Err(error)));
-        }
-        match self.stage() {
-            Some(StageProj::Waiting { .. }) => return self.wait_is_over(),
-            Some(StageProj::Asking { .. }) => self.chain().reject(Rejection::by_route(), None),
-            _ => self.set(Stage::Due),
-        }
-        Turn::Again
-    }
-
-    /// Hears one piece of news (`R22`).
-    fn hear(&mut self, live: Pin<&mut Option<A::Stream>>, news: News) {
-        let asking = matches!(self.stage(), Some(StageProj::Asking { .. }));
-        match news {
-            News::Arrived(activation) => self.arrived(activation),
-            News::Ended(tag) if live.is_some() => {
-                if let Some(rejection) = self.state.ended(tag) {
-                    self.lose::<()>(live, rejection, None);
-                }
-            }
-            News::Ended(Some(tag)) if asking && !self.has_refused(&tag) => {
-                // It stands for the answer that will not come.
-                self.chain().reject(Rejection::by_owner(Some(tag)), None);
-            }
-            News::NotServing(tag) if live.is_some() => {
-                let served_by = self.state.opened.as_ref().and_then(|opened| opened.by.clone());
-                let moved = tag.filter(|tag| Some(tag) != served_by.as_ref());
-                self.lose::<()>(live, Rejection::by_owner(served_by), None);
-                if let Some(moved) = moved {
-                    self.arrived(moved);
-                }
-            }
-            // An attempt is coming, or running, anyway.
-            News::Ended(_) | News::NotServing(_) => {}
-        }
-    }
-
-    /// An activation of the address arrives (`R18b`).
-    fn arrived(&mut self, activation: Activation) {
-        let served_by = self.state.opened.as_ref().and_then(|opened| opened.by.as_ref());
-        if served_by == Some(&activation) || self.has_refused(&activation) {
-            return;
-        }
-        let waiting = matches!(self.stage(), Some(StageProj::Waiting { .. }));
-        let (now, activations) = (self.timer.now(), self.state.budget.activations);
-        if self.state.waits.arrived(activation, waiting, now, activations) {
-            self.wait_is_over::<()>();
-        }
     }
 
     /// The live subscription is over, by `rejection`.
@@ -440,20 +196,22 @@ where
         rejection: Rejection,
         error: Option<A::Error>,
     ) -> Turn<I> {
+        live.set(None);
+        self.state.handed_over = None;
         let now = self.timer.now();
         let lived = self.state.opened.as_ref().map(|opened| now.duration_since(opened.at));
         let lived = lived.unwrap_or_default();
         self.state.prove(lived);
         self.state.opened = None;
-        self.state.handed_over = None;
-        live.set(None);
-        // A refresh that is under way goes on: it is the re-ask.
-        if self.stage().is_none() {
-            if lived < self.state.budget.pace {
-                self.state.waits.hold(later(now, self.state.budget.pace));
-            }
-            self.chain().reject(rejection, error);
+        if self.stage().is_some() {
+            // A refresh that is under way goes on: it is the re-ask.
+            self.state.gone = rejection.speaker.activation().cloned();
+            return Turn::Again;
         }
+        if lived < self.state.budget.pace {
+            self.state.waits.hold(later(now, self.state.budget.pace));
+        }
+        self.chain().reject(rejection, error);
         Turn::Again
     }
 
@@ -466,87 +224,24 @@ where
         let (stream, by) = answer.into_parts();
         self.state.handed_over = None;
         self.state.waits.opened();
+        self.state.gone = None;
+        self.state.opened = None;
+        live.set(Some(stream));
         let at = self.timer.now();
         self.state.opened = Some(Opened { at, by: by.clone(), spoke: false, proven: false });
-        live.set(Some(stream));
         Phase::Answered(by)
     }
 
-    /// The attempt begins to wait (`R18`).
-    fn wait<I>(&mut self, charge: &Charge, cx: &mut Context<'_>) -> Turn<I> {
-        if !charge.is_uncharged() {
-            self.state.began.get_or_insert_with(|| self.timer.now());
+    /// A panic came between the subscription and what is known of it: the rest of it is dropped, and
+    /// asked for anew.
+    #[cold]
+    fn mend(&mut self, mut live: Pin<&mut Option<A::Stream>>) {
+        live.set(None);
+        self.state.handed_over = None;
+        self.state.opened = None;
+        if self.stage().is_none() {
+            self.state.carrier.nudge();
         }
-        let rest = match charge.wait() {
-            Wait::Nothing => {
-                self.set(Stage::Due);
-                return Turn::Again;
-            }
-            Wait::Join { limit, .. } if self.joins(charge, limit, cx) => None,
-            Wait::Join { rest, .. } => match self.state.waits.nothing_to_wait_for(rest) {
-                None => return self.wait_is_over(),
-                rest => rest,
-            },
-            Wait::Rest(rest) => Some(rest),
-        };
-        if let Some(rest) = rest {
-            let sleep = self.sleep(rest);
-            self.set(Stage::Waiting { teardown: None, sleep });
-        }
-        let State { waits, carrier, budget, .. } = &mut self.state;
-        let has_refused = |it: &_| carrier.with_ledger(|ledger| ledger.has_refused(it));
-        if waits.cut_short(budget.activations, has_refused) {
-            return self.wait_is_over();
-        }
-        Turn::Again
-    }
-
-    /// Begins to wait for the teardown of the charge's activation; returns whether there is anything
-    /// to wait for.
-    fn joins(&mut self, charge: &Charge, limit: Duration, cx: &mut Context<'_>) -> bool {
-        let activation = charge.activation().filter(|_| !limit.is_zero()).cloned();
-        let Some(teardown) = activation.and_then(|it| self.join.teardown(it)) else { return false };
-        let sleep = self.sleep(limit);
-        self.set(Stage::Waiting { teardown: Some(teardown), sleep });
-        match self.stage() {
-            Some(StageProj::Waiting { teardown, .. }) => {
-                teardown.as_pin_mut().is_some_and(|teardown| teardown.poll(cx).is_pending())
-            }
-            _ => false,
-        }
-    }
-
-    /// The wait has ended, by its event, its limit or an arrival; what is left is hold and spread.
-    fn wait_is_over<I>(&mut self) -> Turn<I> {
-        let left = self.state.waits.left(self.timer.now(), self.state.budget.spread);
-        let stage = if left.is_zero() { Stage::Due } else { Stage::Held(self.sleep(left)) };
-        self.set(stage);
-        Turn::Again
-    }
-
-    /// The ask goes out.
-    fn ask(&mut self) -> Turn<Option<PhaseOf<A, P>>> {
-        if let Some(error) = self.outlasted() {
-            return Turn::Yield(Some(Err(error)));
-        }
-        let Some(charge) = self.charge() else { return Turn::Idle };
-        let State { source, carrier, waits, resume, .. } = &mut self.state;
-        waits.over();
-        let (stream, attempt) = (carrier.stream(), carrier.asking());
-        let ask = source.ask(Ask { stream, attempt, charge, resume: resume.clone() });
-        self.set(Stage::Asking { ask, limit: None });
-        Turn::Again
-    }
-
-    /// The give-up of a ride-out that has outlasted its bound (`R9`).
-    fn outlasted(&mut self) -> Option<RideError<A::Error>> {
-        if self.timer.now() < self.state.deadline()? {
-            return None;
-        }
-        let longest = self.state.budget.longest?;
-        let report = self.state.carrier.with_ledger(|ledger| ledger.outlasted(longest))?;
-        let error = self.chain().give_up(report);
-        Some(self.warn(error))
     }
 
     /// A refresh may be refused before the subscription that it replaces is judged: that has been
@@ -563,23 +258,12 @@ where
     fn warn(&self, error: RideError<A::Error>) -> RideError<A::Error> {
         if let RideError::GaveUp { report, last } = &error {
             let GaveUp { stream, address, axis, key, count, budget, .. } = &**report;
-            let last = last.as_ref().map(|error| error.to_string()).unwrap_or_default();
-            let last: String = last.chars().take(REFUSAL_SHOWN).collect();
+            let last = last.as_deref().map(shown).unwrap_or_default();
             tracing::warn!(
                 %stream, owner = %address, %axis, %key, count, budget, last_refusal = last, "{report}"
             );
         }
         error
-    }
-
-    /// A sleep that a bound by the clock cuts short.
-    fn sleep(&self, duration: Duration) -> T::Sleep {
-        let left = self.state.deadline().map(|at| at.saturating_duration_since(self.timer.now()));
-        self.timer.sleep(left.map_or(duration, |left| left.min(duration)))
-    }
-
-    fn has_refused(&self, activation: &Activation) -> bool {
-        self.state.carrier.with_ledger(|ledger| ledger.has_refused(activation))
     }
 
     fn chain(&mut self) -> Pin<&mut ChainOf<A, J, P, T>> {

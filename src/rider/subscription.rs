@@ -1,5 +1,7 @@
 //! The subscription rider.
 
+mod settings;
+
 use std::{
     fmt,
     pin::Pin,
@@ -9,17 +11,21 @@ use std::{
 use futures_core::{FusedStream, Stream};
 
 use super::{
-    Ask, IntoAnswer, Join, NoJoin, NoNews, Phase, Phases, Source,
-    ride::{LOOK_AFTER, Ride},
+    Ask, IntoAnswer, Join, NoJoin, NoNews, Phase, Source,
+    ride::{LOOK_AFTER, PolledPhase, Ride},
+    state::PolledItem,
+    unwind::guarded,
 };
 use crate::{
     address::Address,
-    budget::Budget,
-    carrier::{Carrier, RideError},
+    carrier::RideError,
     refusal::News,
     time::{Clock, DefaultTimer, Timer},
     verdict::Refused,
 };
+
+/// What a poll of a rider returns.
+type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 
 /// A subscription that rides out its owner's recycling.
 ///
@@ -47,8 +53,9 @@ use crate::{
 ///
 /// # Panics
 ///
-/// A panic in a closure or a stream that it was given reaches the caller of the poll. The rider is
-/// whole, and polled again it goes on.
+/// A panic in a closure, a future or a stream that it was given reaches the caller of the poll. The
+/// rider is whole, and polled again it goes on: an attempt that panicked begins anew, a subscription
+/// that did is asked for again, news that did are no news any more.
 ///
 /// # Cancel safety
 ///
@@ -83,8 +90,10 @@ use crate::{
 /// ```
 #[must_use = "streams do nothing unless polled"]
 pub struct RideOut<A: Source<P>, J: Join = NoJoin, N = NoNews, P = (), T: Clock = DefaultTimer> {
-    // How many items may still pass before anything else is looked at; 0 wherever each item is.
+    // How many items may still pass before anything else is looked at.
     pass: u32,
+    // Whether each item is looked at, for its resume point or its version.
+    watched: bool,
     // `Some` while live. One box for all subscriptions of the rider.
     live: Pin<Box<Option<A::Stream>>>,
     ride: Box<Ride<A, J, N, P, T>>,
@@ -157,149 +166,8 @@ impl<A: Source<P>, P> RideOut<A, NoJoin, NoNews, P> {
 
 impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     fn from_ride(ride: Ride<A, J, N, P, T>) -> Self {
-        RideOut { pass: 0, live: Box::pin(None), ride: Box::new(ride) }
-    }
-
-    /// Gives the rider an event to wait for: the teardown of the activation that refused.
-    ///
-    /// `join` is called when an attempt is about to wait, and returns `None` where the teardown
-    /// cannot be observed from here, as on another host. Without it none can be (`R18`).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use futures::{TryStreamExt, stream};
-    /// use rideout::{Closing, Refusal, RideOut, Teardown};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let address: rideout::Address = "prices/eur".parse()?;
-    /// let owner = Closing::new(address.clone()).activation("0A".parse()?);
-    /// let teardown = Teardown::new();
-    /// let done = teardown.clone();
-    ///
-    /// let mut prices = RideOut::new(address, move |ask| {
-    ///     let answer = match ask.attempt {
-    ///         1 => Err(owner.at_the_door("Subscribe")),
-    ///         _ => Ok(stream::iter([Ok::<_, Refusal>(101)])),
-    ///     };
-    ///     async move { answer }
-    /// })
-    /// .join(move |_activation| Some(teardown.completed()));
-    ///
-    /// tokio::spawn(async move { done.complete() });
-    /// assert_eq!(prices.try_next().await?, Some(101));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn join<F, Fut>(self, join: F) -> RideOut<A, F, N, P, T>
-    where
-        F: FnMut(crate::Activation) -> Option<Fut>,
-        Fut: Future<Output = ()>,
-    {
-        RideOut::from_ride(self.ride.with_join(join))
-    }
-
-    /// Gives the rider news of the address: announced ends, answers to beats, arrivals (`R22`,
-    /// `R18b`).
-    ///
-    /// A stream that ends is no news any more; the rider goes on.
-    ///
-    /// # Examples
-    ///
-    /// The directory shows the successor, which ends the rest:
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use futures::{TryStreamExt, stream};
-    /// use rideout::{Budget, News, Refusal, Rejection, RideOut};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let arrival = News::Arrived("0B".parse()?);
-    /// let mut prices = RideOut::new("x".parse()?, |ask| {
-    ///     let answer = match ask.attempt {
-    ///         1 => Err(Refusal::from_text("Host is shutting down, cannot route to x")),
-    ///         _ => Ok(stream::iter([Ok::<_, Refusal>(101)])),
-    ///     };
-    ///     async move { answer }
-    /// })
-    /// .budget(Budget::default().pace(Duration::from_secs(3600)))
-    /// .news(stream::iter([arrival]));
-    /// assert_eq!(prices.try_next().await?, Some(101));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn news<M>(self, news: M) -> RideOut<A, J, M, P, T>
-    where
-        M: Stream<Item = News>,
-    {
-        RideOut::from_ride(self.ride.with_news(news))
-    }
-
-    /// Gives the rider another clock than tokio's.
-    pub fn timer<U: Timer>(self, timer: U) -> RideOut<A, J, N, P, U> {
-        RideOut::from_ride(self.ride.with_timer(timer))
-    }
-
-    /// Bounds the rider's ride-outs.
-    pub fn budget(mut self, budget: Budget) -> Self {
-        self.ride.state.set_budget(budget);
-        self
-    }
-
-    /// Drops items that are not newer than the last one, by their version.
-    ///
-    /// The first item after each answer always passes, since a new activation's clock may begin
-    /// again (`R24`). Without it nothing is dropped.
-    pub fn version(mut self, of: fn(&A::Item) -> u64) -> Self {
-        self.ride.state.version = Some(of);
-        self
-    }
-
-    /// Asks again where the subscription completes, instead of completing: a rejection by the owner
-    /// it was live on (`R21`).
-    pub fn re_ask_on_completion(mut self) -> Self {
-        self.ride.state.re_ask_on_completion = true;
-        self
-    }
-
-    /// Returns a handle by which any thread may ask for a re-ask.
-    pub fn nudger(&self) -> Nudger {
-        Nudger { carrier: self.ride.state.carrier.clone() }
-    }
-
-    /// Reads the rider as its phases: each charge and each answer, and its items between them.
-    ///
-    /// A charge is shown before its attempt does anything. The phases are also the observer: there is
-    /// no other hook.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use futures::{StreamExt, TryStreamExt, stream};
-    /// use rideout::{Refusal, RideOut, refusal::Kind, rider::Phase};
-    ///
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let rider = RideOut::new("x".parse()?, |ask| {
-    ///     let answer = match ask.attempt {
-    ///         1 => Err(Refusal::new(Kind::ShuttingDown, "rolling")),
-    ///         _ => Ok(stream::iter([Ok(101)])),
-    ///     };
-    ///     async move { answer }
-    /// });
-    /// let phases: Vec<_> = rider.phases().try_collect().await?;
-    /// let [Phase::RidingOut(charge), Phase::Answered(None), Phase::Live(101)] = &phases[..] else {
-    ///     panic!("{phases:?}");
-    /// };
-    /// assert_eq!(charge.key().unwrap().to_string(), "(route)");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn phases(self) -> Phases<A, J, N, P, T> {
-        Phases::new(self)
+        let watched = ride.state.is_watched();
+        RideOut { pass: 0, watched, live: Box::pin(None), ride: Box::new(ride) }
     }
 }
 
@@ -311,10 +179,7 @@ where
     P: Clone,
     T: Timer,
 {
-    pub(super) fn poll_phase(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Phase<A::Item>, RideError<A::Error>>>> {
+    pub(super) fn poll_phase(&mut self, cx: &mut Context<'_>) -> PolledPhase<A, P> {
         let mut turns = LOOK_AFTER;
         self.ride.state.take_over(std::mem::take(&mut self.pass), None);
         self.ride.poll_phase(self.live.as_mut(), cx, &mut turns)
@@ -324,9 +189,9 @@ where
     #[cold]
     fn poll_slowly(
         &mut self,
-        polled: Option<Poll<Option<Result<A::Item, A::Error>>>>,
+        polled: Option<PolledItem<A, P>>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<A::Item, RideError<A::Error>>>> {
+    ) -> Polled<A::Item, A::Error> {
         let mut turns = LOOK_AFTER;
         self.ride.state.take_over(std::mem::take(&mut self.pass), polled);
         let polled = loop {
@@ -357,15 +222,20 @@ where
     #[inline]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
-        if this.pass > 0
-            && let Some(live) = this.live.as_mut().as_pin_mut()
-        {
-            match live.poll_next(cx) {
-                Poll::Ready(Some(Ok(item))) => {
-                    this.pass -= 1;
-                    return Poll::Ready(Some(Ok(item)));
-                }
+        if this.pass == 0 {
+            this.pass = this.ride.refill(this.live.as_mut(), cx);
+        }
+        while this.pass > 0 && this.live.is_some() {
+            let item = match guarded(this.live.as_mut(), |live| live.poll_next(cx)) {
+                Poll::Ready(Some(Ok(item))) => item,
                 polled => return this.poll_slowly(Some(polled), cx),
+            };
+            this.pass -= 1;
+            if !this.watched {
+                return Poll::Ready(Some(Ok(item)));
+            }
+            if let Some(item) = this.ride.state.watch(item, false) {
+                return Poll::Ready(Some(Ok(item)));
             }
         }
         this.poll_slowly(None, cx)
@@ -386,42 +256,5 @@ where
 {
     fn is_terminated(&self) -> bool {
         self.ride.state.is_over()
-    }
-}
-
-/// Asks a rider for a re-ask, from any thread. Made by [`RideOut::nudger`].
-///
-/// A nudge while the rider is live is a refresh: the subscription goes on delivering until the new one
-/// answers. One during a wait is satisfied by the ask that follows, and does not shorten it; one while
-/// an ask is out becomes one more. Any number of them fold into one (`R16`).
-///
-/// # Examples
-///
-/// ```
-/// use futures::{StreamExt, TryStreamExt, stream};
-/// use rideout::{Refusal, RideOut};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let mut prices = RideOut::new("prices/eur".parse()?, |ask| async move {
-///     Ok(stream::iter([Ok::<_, Refusal>(ask.attempt)]).chain(stream::pending()))
-/// });
-/// let nudger = prices.nudger();
-/// assert_eq!(prices.try_next().await?, Some(1));
-///
-/// std::thread::spawn(move || nudger.nudge());
-/// assert_eq!(prices.try_next().await?, Some(2));
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone)]
-pub struct Nudger {
-    carrier: Carrier,
-}
-
-impl Nudger {
-    /// Asks for a re-ask. After the rider is over, or gone, it does nothing.
-    pub fn nudge(&self) {
-        self.carrier.nudge();
     }
 }

@@ -78,10 +78,17 @@ impl Waits {
         self.end_one(activations)
     }
 
-    /// A wait is over at `now`: returns what is left to wait, hold and spread (invariants 3, 4).
-    pub(super) fn left(&self, now: Instant, spread: Duration) -> Duration {
-        let held = self.hold.map_or(Duration::ZERO, |until| until.saturating_duration_since(now));
-        held.saturating_add(spread.mul_f64(if spread.is_zero() { 0.0 } else { fastrand::f64() }))
+    /// A wait is over at `now`: returns what is left to sleep, for hold and spread, `None` for nothing
+    /// (invariants 3, 4).
+    ///
+    /// A hold that ends now is still a sleep: like every timer it comes after the news of its instant.
+    pub(super) fn left(&self, now: Instant, spread: Duration) -> Option<Duration> {
+        let held = self.hold.and_then(|until| until.checked_duration_since(now));
+        let spread = (!spread.is_zero()).then(|| spread.mul_f64(fastrand::f64()));
+        match (held, spread) {
+            (Some(held), Some(spread)) => Some(held.saturating_add(spread)),
+            (held, spread) => held.or(spread),
+        }
     }
 
     /// The ask goes out: nothing holds it any more.

@@ -12,7 +12,7 @@ use std::{
         Arc, Once,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
-    task::{Context, Poll, Waker},
+    task::{Context, Poll, Wake, Waker},
     time::Instant,
 };
 
@@ -60,6 +60,22 @@ pub(crate) fn check(
 /// Polls once, for the task of `waker`.
 pub(crate) fn poll_once<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(waker))
+}
+
+/// A task that counts its wakes; on loom's atomics, or loom would not see that two orders differ.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(loom::sync::atomic::AtomicUsize);
+
+impl Counter {
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Relaxed)
+    }
+}
+
+impl Wake for Counter {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Relaxed);
+    }
 }
 
 struct Run {

@@ -1,0 +1,43 @@
+//! The reader that most programs have: it asks again at once, three times, and then the budget is gone.
+
+use std::rc::Rc;
+
+use futures::StreamExt;
+use rideout::{News, StreamId};
+
+use super::events::{Account, Stage};
+
+const RETRIES: u32 = 3;
+
+/// Follows the address until the end. It hears the owner's goodbye, as a good client does.
+pub(crate) async fn follow(stage: Rc<Stage>) -> Account {
+    let mut account = Account::default();
+    let over = stage.end();
+    tokio::pin!(over);
+    let mut news = stage.mesh.news(&stage.address);
+    let mut retries = 0;
+    while retries <= RETRIES {
+        account.ask(stage.now());
+        let Ok(mut items) = stage.mesh.subscribe(&stage.address, StreamId::mint()).await else {
+            retries += 1;
+            continue;
+        };
+        retries = 0;
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut over => return account,
+                item = items.next() => match item {
+                    Some(Ok(item)) => {
+                        account.see(item.value);
+                        account.end = format!("live on {}", item.value);
+                    }
+                    Some(Err(_)) | None => break,
+                },
+                Some(News::Ended(_)) = news.next() => break,
+            }
+        }
+    }
+    account.end = format!("silent since {} ms", stage.now().as_millis());
+    account
+}

@@ -1,0 +1,83 @@
+//! The reader that rides it out, with an event to wait for and news of the address.
+
+use std::{cell::RefCell, rc::Rc};
+
+use futures::StreamExt;
+use rideout::{
+    Charge, RideOut, Speaker, Wait,
+    rider::{Answer, Nudger, Phase},
+};
+
+use super::events::{Account, Stage};
+
+/// Follows the address until the end, and prints what it meets.
+pub(crate) fn follow(stage: &Rc<Stage>) -> (Nudger, impl Future<Output = Account> + use<>) {
+    let account = Rc::new(RefCell::new(Account::default()));
+    let (asking, asked) = (Rc::clone(stage), Rc::clone(&account));
+    let mesh = stage.mesh.clone();
+    let rider = RideOut::new(stage.address.clone(), move |ask| {
+        let (stage, mesh, address) =
+            (Rc::clone(&asking), asking.mesh.clone(), asking.address.clone());
+        asked.borrow_mut().ask(stage.now());
+        stage.meet(format_args!("ask {}", ask.attempt));
+        async move { mesh.subscribe(&address, ask.stream).await.map(Answer::from) }
+    })
+    .join(move |activation| mesh.teardown_of(&activation))
+    .news(stage.mesh.news(&stage.address));
+
+    let nudger = rider.nudger();
+    let stage = Rc::clone(stage);
+    let following = async move {
+        let mut phases = rider.phases();
+        loop {
+            let phase = tokio::select! {
+                biased;
+                () = stage.end() => break,
+                phase = phases.next() => phase,
+            };
+            match phase {
+                Some(Ok(Phase::Live(item))) => {
+                    stage.meet(format_args!("item {}", item.value));
+                    let mut account = account.borrow_mut();
+                    account.see(item.value);
+                    account.end = format!("live on {}", item.value);
+                }
+                Some(Ok(Phase::Answered(activation))) => match activation {
+                    Some(activation) => {
+                        stage.meet(format_args!("answered by {}", stage.name(&activation)));
+                    }
+                    None => stage.meet("answered"),
+                },
+                Some(Ok(Phase::RidingOut(charge))) => stage.meet(charged(&stage, &charge)),
+                Some(Err(error)) => {
+                    stage.meet(&error);
+                    account.borrow_mut().end = error.to_string();
+                    break;
+                }
+                None => {
+                    account.borrow_mut().end = "completed".into();
+                    break;
+                }
+            }
+        }
+        account.take()
+    };
+    (nudger, following)
+}
+
+/// Who refused, what it is charged to, and what is waited for.
+fn charged(stage: &Stage, charge: &Charge) -> String {
+    let who = match charge.rejection().map(|rejection| &rejection.speaker) {
+        Some(Speaker::Owner(Some(activation))) => format!("the owner, {}", stage.name(activation)),
+        Some(Speaker::Owner(None)) => "the owner".into(),
+        Some(Speaker::Route) | None => "the route".into(),
+    };
+    let axis = charge.axis().map_or_else(String::new, |axis| axis.to_string());
+    let wait = match charge.wait() {
+        Wait::Join { .. } => "joins its teardown".into(),
+        Wait::Rest(rest) => format!("rests {} ms", rest.as_millis()),
+        Wait::Nothing => "asks at once".into(),
+    };
+    let (count, budget) = (charge.count(), charge.budget());
+    format!("refused by {who}: charged to the {axis} axis, {count} of {budget}; {wait}")
+}

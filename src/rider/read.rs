@@ -1,0 +1,363 @@
+//! The point read: one value, inside the caller's deadline.
+
+mod error;
+mod stage;
+
+use std::{
+    collections::HashSet,
+    fmt,
+    pin::Pin,
+    task::{Context, Poll},
+    time::{Duration, Instant},
+};
+
+use futures_core::Stream;
+use pin_project::pin_project;
+
+pub use self::error::{ReadError, Recycling};
+use self::stage::Stage;
+use super::{Ask, NoNews, shown, unwind::guarded, waits::Waits};
+use crate::{
+    activation::{Activation, StreamId},
+    address::Address,
+    budget::Budget,
+    diagnosis::Shape,
+    ledger::Charge,
+    refusal::{Kind, News, Rejection, Speaker},
+    time::{Clock, DefaultTimer, Timer},
+    verdict::{Refused, Ruling},
+};
+
+/// How many turns one poll takes (`R20b`).
+const TURNS: u32 = 32;
+
+/// A read that rides out its owner's recycling, as far as its deadline reaches.
+///
+/// A future of one value. The first promise, where the owner spoke, is asked again at once; every
+/// other one rests first, one pace or as long as the refusal asks for, and an arrival ends a rest
+/// (`R28`). Nothing is charged: the deadline (10 s) is the only bound, it is never raised, and when it
+/// comes the read ends there and then. With a deadline of zero nothing is asked.
+///
+/// Of its [`budget`](Read::budget) a read uses the pace, the hint limit, the spread, and how many rests
+/// arrivals may end.
+///
+/// # Errors
+///
+/// [`ReadError`]: absent, another verdict, recycling (the deadline was spent on promises, with one
+/// `WARN`), or timed out.
+///
+/// # Panics
+///
+/// A panic in what it was given reaches the caller of the poll. Polled again the read goes on: it asks
+/// again, within the same deadline.
+///
+/// # Cancel safety
+///
+/// Dropping the read drops its ask and its timers. An ask that was sent may have been served.
+///
+/// # Examples
+///
+/// ```
+/// use rideout::{Closing, Refusal, rider::Read};
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let address: rideout::Address = "prices/eur".parse()?;
+/// let owner = Closing::new(address.clone()).activation("0A".parse()?);
+///
+/// let price = Read::new(address, move |ask| {
+///     let answer = if ask.attempt < 4 { Err(owner.at_the_door("Get")) } else { Ok(101) };
+///     async move { answer }
+/// });
+/// assert_eq!(price.await?, 101);
+/// # Ok(())
+/// # }
+/// ```
+#[pin_project(project = ReadProj)]
+#[must_use = "futures do nothing unless polled"]
+pub struct Read<A, Fut, E, N = NoNews, T: Clock = DefaultTimer> {
+    state: State<A, E>,
+    timer: T,
+    #[pin]
+    news: Option<N>,
+    // Until the deadline; `None` before the first poll.
+    #[pin]
+    limit: Option<T::Sleep>,
+    #[pin]
+    stage: Stage<Fut, T::Sleep>,
+}
+
+/// What a read was given, and what has come of it.
+struct State<A, E> {
+    ask: A,
+    address: Address,
+    stream: StreamId,
+    deadline: Duration,
+    budget: Budget,
+    // When it was first polled.
+    began: Option<Instant>,
+    asks: u32,
+    promises: u32,
+    owner_spoke: bool,
+    owners: HashSet<Activation>,
+    waits: Waits,
+    last: Option<E>,
+}
+
+/// What one look came to.
+enum Turn<V> {
+    Again,
+    Idle,
+    Over(V),
+}
+
+impl<A, Fut, E, N, T: Clock> fmt::Debug for Read<A, Fut, E, N, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Read")
+            .field("address", &self.state.address)
+            .field("deadline", &self.state.deadline)
+            .field("asks", &self.state.asks)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<A, Fut, E> Read<A, Fut, E> {
+    /// Creates a read that asks `address` by calling `ask`, within 10 s.
+    ///
+    /// `ask` is called once an attempt. It must be ready to receive the reply before it sends the
+    /// request. Nothing is asked before the first poll.
+    pub fn new<V>(address: Address, ask: A) -> Self
+    where
+        A: FnMut(Ask) -> Fut,
+        Fut: Future<Output = Result<V, E>>,
+        E: Refused,
+    {
+        let state = State {
+            ask,
+            address,
+            stream: StreamId::mint(),
+            deadline: Duration::from_secs(10),
+            budget: Budget::default(),
+            began: None,
+            asks: 0,
+            promises: 0,
+            owner_spoke: false,
+            owners: HashSet::new(),
+            waits: Waits::default(),
+            last: None,
+        };
+        Read::from_parts(state, None, DefaultTimer::default())
+    }
+}
+
+impl<A, Fut, E, N, T: Clock> Read<A, Fut, E, N, T> {
+    fn from_parts(state: State<A, E>, news: Option<N>, timer: T) -> Self {
+        Read { state, timer, news, limit: None, stage: Stage::Due }
+    }
+
+    /// Sets the deadline (10 s).
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.state.deadline = deadline;
+        self
+    }
+
+    /// Sets the pace, the hint limit, the spread, and how many rests arrivals may end.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.state.budget = budget;
+        self
+    }
+
+    /// Gives the read news of the address: an arrival ends a rest. Other news is nothing to a read.
+    pub fn news<M: Stream<Item = News>>(self, news: M) -> Read<A, Fut, E, M, T> {
+        Read::from_parts(self.state, Some(news), self.timer)
+    }
+
+    /// Gives the read another clock than tokio's.
+    pub fn timer<U: Timer>(self, timer: U) -> Read<A, Fut, E, N, U> {
+        Read::from_parts(self.state, self.news, timer)
+    }
+}
+
+impl<A, E> State<A, E> {
+    fn ask<Fut>(&mut self) -> Fut
+    where
+        A: FnMut(Ask) -> Fut,
+    {
+        self.asks = self.asks.saturating_add(1);
+        let (stream, attempt) = (self.stream, self.asks);
+        (self.ask)(Ask { stream, attempt, charge: Charge::uncharged(), resume: None })
+    }
+
+    /// A promise arrives: returns how long the read rests for it, `None` for not at all (`R28`).
+    fn promised(&mut self, rejection: Rejection) -> Option<Duration> {
+        let first = self.promises == 0;
+        self.promises = self.promises.saturating_add(1);
+        let by_owner = match rejection.speaker {
+            Speaker::Route => false,
+            Speaker::Owner(activation) => {
+                self.owners.extend(activation);
+                true
+            }
+        };
+        self.owner_spoke |= by_owner;
+        let rest = self.budget.rest(rejection.not_before);
+        (!(first && by_owner)).then_some(rest)
+    }
+
+    /// The deadline has come (`R29`).
+    fn spent(&mut self, now: Instant) -> ReadError<E>
+    where
+        E: fmt::Display,
+    {
+        let (address, asks, deadline) = (self.address.clone(), self.asks, self.deadline);
+        let Some(last) = self.last.take() else {
+            return ReadError::TimedOut { address, asks, deadline };
+        };
+        let elapsed = self.began.map_or(Duration::ZERO, |began| now.duration_since(began));
+        let (refusals, owners) = (self.promises, self.owners.len());
+        let shape = Shape::of(owners, self.owner_spoke);
+        let recycling =
+            Recycling { address, asks, refusals, elapsed, deadline, owners, shape, last };
+        tracing::warn!(
+            stream = %self.stream, owner = %recycling.address, asks, refusals, owners,
+            last_refusal = shown(&recycling.last), "{recycling}"
+        );
+        ReadError::Recycling(recycling)
+    }
+}
+
+impl<A, Fut, E, N, T> ReadProj<'_, A, Fut, E, N, T>
+where
+    N: Stream<Item = News>,
+    T: Timer,
+{
+    fn turn<V>(&mut self, cx: &mut Context<'_>) -> Turn<Result<V, ReadError<E>>>
+    where
+        A: FnMut(Ask) -> Fut,
+        Fut: Future<Output = Result<V, E>>,
+        E: Refused + fmt::Display,
+    {
+        // The deadline first: an answer at that very instant is too late.
+        if self.state.deadline.is_zero() || self.look_at_limit(cx).is_ready() {
+            return Turn::Over(Err(self.state.spent(self.timer.now())));
+        }
+        if matches!(&*self.stage, Stage::Due) {
+            let ask = self.state.ask();
+            self.stage.set(Stage::Asking(ask));
+            return Turn::Again;
+        }
+        match self.stage.as_mut().poll_ask(cx) {
+            Poll::Ready(Ok(value)) => return Turn::Over(Ok(value)),
+            Poll::Ready(Err(error)) => return self.refused(error),
+            Poll::Pending => {}
+        }
+        match guarded(self.news.as_mut(), |news| news.poll_next(cx)) {
+            Poll::Ready(Some(News::Arrived(activation))) => self.arrived(activation),
+            Poll::Ready(Some(News::Ended(_) | News::NotServing(_))) => {}
+            Poll::Ready(None) => self.news.set(None),
+            Poll::Pending => return self.look_at_sleep(cx),
+        }
+        Turn::Again
+    }
+
+    /// Looks at the deadline, for whose time a sleep is made at the first look, and after a panic.
+    fn look_at_limit(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.limit.is_none() {
+            let now = self.timer.now();
+            let began = *self.state.began.get_or_insert(now);
+            let left = self.state.deadline.saturating_sub(now.duration_since(began));
+            self.limit.set(Some(self.timer.sleep(left)));
+        }
+        let over = guarded(self.limit.as_mut(), |limit| limit.poll(cx));
+        if over.is_ready() {
+            self.limit.set(None);
+        }
+        over
+    }
+
+    /// Looks at a rest, or at a spread.
+    fn look_at_sleep<V>(&mut self, cx: &mut Context<'_>) -> Turn<V> {
+        let spread = matches!(&*self.stage, Stage::Spread(_));
+        if self.stage.as_mut().poll_sleep(cx).is_pending() {
+            return Turn::Idle;
+        }
+        if !spread {
+            self.rested();
+        }
+        Turn::Again
+    }
+
+    fn refused<V>(&mut self, error: E) -> Turn<Result<V, ReadError<E>>>
+    where
+        E: Refused,
+    {
+        let rejection = match error.ruling(&self.state.address) {
+            Ruling::Promise(rejection) => rejection,
+            Ruling::Verdict(Kind::NotFound) => return Turn::Over(Err(ReadError::Absent(error))),
+            Ruling::Verdict(_) => return Turn::Over(Err(ReadError::Verdict(error))),
+        };
+        self.state.last = Some(error);
+        let Some(rest) = self.state.promised(rejection) else {
+            self.rested();
+            return Turn::Again;
+        };
+        let State { waits, budget, owners, .. } = &mut *self.state;
+        if waits.cut_short(budget.activations, |it| owners.contains(it)) {
+            self.rested();
+        } else {
+            self.stage.set(Stage::Resting(self.timer.sleep(rest)));
+        }
+        Turn::Again
+    }
+
+    /// An activation of the address arrives (`R18b`).
+    fn arrived(&mut self, activation: Activation) {
+        let State { waits, budget, owners, .. } = &mut *self.state;
+        let resting = matches!(&*self.stage, Stage::Resting(_));
+        if !owners.contains(&activation)
+            && waits.arrived(activation, resting, self.timer.now(), budget.activations)
+        {
+            self.rested();
+        }
+    }
+
+    fn rested(&mut self) {
+        let left = self.state.waits.left(self.timer.now(), self.state.budget.spread);
+        let stage = left.map_or(Stage::Due, |left| Stage::Spread(self.timer.sleep(left)));
+        self.stage.set(stage);
+    }
+}
+
+impl<A, Fut, V, E, N, T> Future for Read<A, Fut, E, N, T>
+where
+    A: FnMut(Ask) -> Fut,
+    Fut: Future<Output = Result<V, E>>,
+    E: Refused + fmt::Display,
+    N: Stream<Item = News>,
+    T: Timer,
+{
+    type Output = Result<V, ReadError<E>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        if matches!(&*this.stage, Stage::Done) {
+            return Poll::Pending;
+        }
+        for _ in 0..TURNS {
+            match this.turn(cx) {
+                Turn::Again => {}
+                Turn::Idle => return Poll::Pending,
+                Turn::Over(outcome) => {
+                    this.stage.set(Stage::Done);
+                    this.limit.set(None);
+                    this.news.set(None);
+                    return Poll::Ready(outcome);
+                }
+            }
+        }
+        // However much news there is, a sleep has its turn.
+        let _: Turn<Self::Output> = this.look_at_sleep(cx);
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}

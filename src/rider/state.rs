@@ -1,0 +1,184 @@
+//! Where a subscription is: what it was given, and what has come of it.
+
+use std::{
+    mem,
+    task::Poll,
+    time::{Duration, Instant},
+};
+
+use super::{Source, ride::LOOK_AFTER, waits::Waits};
+use crate::{
+    activation::Activation, address::Address, budget::Budget, carrier::Carrier, refusal::Rejection,
+    time::later,
+};
+
+/// One item of a subscription, as its source delivers it.
+pub(super) type ItemOf<A, P> = Result<<A as Source<P>>::Item, <A as Source<P>>::Error>;
+
+/// What a look at a subscription comes to.
+pub(super) type PolledItem<A, P> = Poll<Option<ItemOf<A, P>>>;
+
+/// Where a subscription is.
+pub(super) struct State<A: Source<P>, P> {
+    pub(super) source: A,
+    pub(super) at: Option<fn(&A::Item) -> P>,
+    pub(super) version: Option<fn(&A::Item) -> u64>,
+    pub(super) re_ask_on_completion: bool,
+    pub(super) budget: Budget,
+    pub(super) carrier: Carrier,
+    pub(super) waits: Waits,
+    // `Some` while live.
+    pub(super) opened: Option<Opened>,
+    // Whose subscription has ended, uncharged, while its refresh was under way (`R25`).
+    pub(super) gone: Option<Activation>,
+    // What an item's way met and does not handle.
+    pub(super) handed_over: Option<PolledItem<A, P>>,
+    // How many items have passed since news was looked at, and how many more may without a look.
+    pub(super) passed: u32,
+    pub(super) granted: u32,
+    // How many items have passed since the chain was looked at.
+    pub(super) unheard: u32,
+    // How many turns have been taken since the timers were looked at.
+    pub(super) untimed: u32,
+    pub(super) resume: Option<P>,
+    pub(super) newest: Option<u64>,
+    // When the first rejection since the last answer was charged.
+    pub(super) began: Option<Instant>,
+    // What the bound by the clock has cut off the running attempt's sleep.
+    pub(super) cut: Option<Duration>,
+    pub(super) over: bool,
+}
+
+/// What is known of the live subscription.
+pub(super) struct Opened {
+    pub(super) at: Instant,
+    pub(super) by: Option<Activation>,
+    /// Whether its first item has passed.
+    pub(super) spoke: bool,
+    /// Whether it counts as an answer (`R9`).
+    pub(super) proven: bool,
+}
+
+impl<A: Source<P>, P> State<A, P> {
+    pub(super) fn new(address: Address, source: A, at: Option<fn(&A::Item) -> P>) -> Self {
+        let budget = Budget::default();
+        State {
+            source,
+            at,
+            version: None,
+            re_ask_on_completion: false,
+            budget,
+            carrier: Carrier::new(address, budget),
+            waits: Waits::default(),
+            opened: None,
+            gone: None,
+            handed_over: None,
+            passed: 0,
+            granted: 0,
+            unheard: 0,
+            untimed: 0,
+            resume: None,
+            newest: None,
+            began: None,
+            cut: None,
+            over: false,
+        }
+    }
+
+    pub(super) fn set_budget(&mut self, budget: Budget) {
+        self.budget = budget;
+        self.carrier.with_ledger(|ledger| ledger.set_budget(budget));
+    }
+
+    /// Whether each item is looked at.
+    pub(super) fn is_watched(&self) -> bool {
+        self.at.is_some() || self.version.is_some()
+    }
+
+    /// How many items may pass before anything else is looked at.
+    pub(super) fn grant(&mut self) -> u32 {
+        let spoke = self.opened.as_ref().is_some_and(|opened| opened.spoke);
+        let looks = spoke && self.handed_over.is_none();
+        self.granted = if looks { LOOK_AFTER.saturating_sub(self.passed) } else { 0 };
+        self.granted
+    }
+
+    /// Takes back what is left of the grant, and what the last look at the stream came to where that
+    /// was no item.
+    pub(super) fn take_over(&mut self, left: u32, polled: Option<PolledItem<A, P>>) {
+        let passed = mem::take(&mut self.granted) - left;
+        self.passed += passed;
+        self.unheard += passed;
+        // One that no look came to yet is kept: that stream may be over. But whom a stream wakes is
+        // the last who polled it.
+        let kept = self.handed_over.take().filter(Poll::is_ready);
+        self.handed_over = polled.or(kept);
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Counts an answer where the subscription has lived long enough for one (`R9`).
+    pub(super) fn prove(&mut self, lived: Duration) {
+        let enough = self.budget.proven_after.unwrap_or(self.budget.pace);
+        if lived >= enough {
+            self.answered();
+        }
+    }
+
+    pub(super) fn answered(&mut self) {
+        if let Some(opened) = &mut self.opened
+            && !opened.proven
+        {
+            opened.proven = true;
+            self.carrier.answered();
+            self.waits.answered();
+            self.began = None;
+        }
+    }
+
+    /// An item passes that is no part of a grant; `None` where it is dropped.
+    pub(super) fn passes(&mut self, item: A::Item) -> Option<A::Item> {
+        self.passed += 1;
+        self.unheard += 1;
+        let spoke = self.opened.as_mut().map(|opened| mem::replace(&mut opened.spoke, true));
+        let first = spoke == Some(false);
+        if first && self.budget.proven_after.is_none() {
+            self.answered();
+        }
+        self.watch(item, first)
+    }
+
+    /// Takes what is to be known of an item; `None` where it is not newer than the last one and not
+    /// the first of its answer (`R24`).
+    pub(super) fn watch(&mut self, item: A::Item, first: bool) -> Option<A::Item> {
+        if let Some(version) = self.version {
+            let version = version(&item);
+            if !first && self.newest.is_some_and(|newest| version <= newest) {
+                return None;
+            }
+            self.newest = Some(version);
+        }
+        if let Some(at) = self.at {
+            self.resume = Some(at(&item));
+        }
+        Some(item)
+    }
+
+    /// When the ride-out must be over, where it is bounded by the clock.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        Some(later(self.began?, self.budget.longest?))
+    }
+
+    /// Whether an end that is announced with `tag` is that of the live subscription, and who is
+    /// charged with it (`R22`).
+    pub(super) fn ended(&self, tag: Option<Activation>) -> Option<Rejection> {
+        let served_by = self.opened.as_ref()?.by.clone();
+        match (&served_by, &tag) {
+            (Some(by), Some(tag)) if by != tag => None,
+            (None, Some(tag)) if self.carrier.with_ledger(|ledger| ledger.led_here(tag)) => None,
+            _ => Some(Rejection::by_owner(served_by.or(tag))),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What a panic leaves behind: nothing that would be polled again.
+//!
+//! A panic in what a rider was given reaches the caller of the poll, who may poll again (`R20c`). A
+//! future that has panicked, or that is over, may not be: so what is polled is guarded, and what is over
+//! is put away before anything else of the user's runs.
+
+use std::{mem, pin::Pin, task::Poll};
+
+/// Polls what is in `place`, where there is anything. Where that panics, `place` is empty then.
+#[inline]
+pub(super) fn guarded<T, R>(
+    place: Pin<&mut Option<T>>,
+    poll: impl FnOnce(Pin<&mut T>) -> Poll<R>,
+) -> Poll<R> {
+    // Never made an `Option` of the answer: a subscription's is large, and on an item's way.
+    mended(
+        place,
+        |mut place| place.set(None),
+        |place| match place.as_pin_mut() {
+            Some(part) => poll(part),
+            None => Poll::Pending,
+        },
+    )
+}
+
+/// Looks at `part`. Where that panics, `mend` makes it fit to be looked at again.
+#[inline]
+pub(super) fn mended<T, R>(
+    part: Pin<&mut T>,
+    mend: fn(Pin<&mut T>),
+    look: impl FnOnce(Pin<&mut T>) -> R,
+) -> R {
+    let mut unwinding = Unwinding { part, mend };
+    let looked = look(unwinding.part.as_mut());
+    // It has not: nothing is to be mended, and nothing in it is to be dropped.
+    mem::forget(unwinding);
+    looked
+}
+
+/// Mends when it is dropped, which is on unwind only.
+struct Unwinding<'a, T> {
+    part: Pin<&'a mut T>,
+    mend: fn(Pin<&mut T>),
+}
+
+impl<T> Drop for Unwinding<'_, T> {
+    fn drop(&mut self) {
+        (self.mend)(self.part.as_mut());
+    }
+}

@@ -1,0 +1,171 @@
+//! The sources against the table and the absences of docs/architecture.md.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(sources(&path));
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+/// The code of each top-level module: its files' lines without comments.
+fn modules() -> BTreeMap<String, String> {
+    let src = root().join("src");
+    let mut modules = BTreeMap::<String, String>::new();
+    for path in sources(&src) {
+        let below = path.strip_prefix(&src).unwrap().with_extension("");
+        let module = below.iter().next().unwrap().to_str().unwrap().to_owned();
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        modules.entry(module).or_default().extend(code.flat_map(|line| [line, "\n"]));
+    }
+    assert!(modules.remove("lib").is_some());
+    modules
+}
+
+/// The rows of the table, in order: a module and what it may import.
+fn table() -> Vec<(String, BTreeSet<String>)> {
+    let page = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    let page = page.split("## Who may import whom").nth(1).unwrap().split("\n## ").next().unwrap();
+    let names = |cell: &str| -> BTreeSet<String> {
+        cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let mut rows = Vec::new();
+    for line in page.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<_> = line.trim_matches('|').split('|').collect();
+        rows.extend(names(cells[0]).into_iter().map(|module| (module, names(cells[2]))));
+    }
+    assert!(rows.len() > 10, "the table was not found");
+    rows
+}
+
+/// The first segments of all paths that begin with `crate::`.
+fn imports(code: &str) -> BTreeSet<String> {
+    let mut imports = BTreeSet::new();
+    let word = |text: &str| -> String {
+        text.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect()
+    };
+    for (at, matched) in code.match_indices("crate::") {
+        let rest = &code[at + matched.len()..];
+        let Some(group) = rest.strip_prefix('{') else {
+            imports.insert(word(rest));
+            continue;
+        };
+        let mut depth = 0;
+        let mut part = String::new();
+        for it in group.chars() {
+            match it {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => {
+                    imports.insert(word(part.trim()));
+                    part.clear();
+                    continue;
+                }
+                _ => {}
+            }
+            part.push(it);
+        }
+        imports.insert(word(part.trim()));
+    }
+    imports.remove("");
+    imports
+}
+
+#[test]
+fn every_import_is_in_the_table() {
+    let allowed: BTreeMap<_, _> = table().into_iter().collect();
+    let modules = modules();
+    assert_eq!(modules.keys().collect::<Vec<_>>(), allowed.keys().collect::<Vec<_>>());
+    for (module, code) in &modules {
+        let mut used = imports(code);
+        used.remove(module);
+        let stray: Vec<_> = used.difference(&allowed[module]).collect();
+        assert!(stray.is_empty(), "{module} imports {stray:?}, which the table does not allow");
+        let unused: Vec<_> = allowed[module].difference(&used).collect();
+        assert!(unused.is_empty(), "{module} is allowed {unused:?} and does not import it");
+    }
+}
+
+/// Each row may import those above it only, so no chain of imports comes back.
+#[test]
+fn the_table_has_no_circle() {
+    let mut above = BTreeSet::new();
+    for (module, allowed) in table() {
+        assert!(allowed.is_subset(&above), "{module} is allowed what stands below it");
+        above.insert(module);
+    }
+}
+
+#[test]
+fn a_path_is_found_in_a_group_and_alone() {
+    let code = "use crate::{a::{b, c}, d}; crate::e::f(); use crate::g;";
+    assert_eq!(imports(code).into_iter().collect::<String>(), "adeg");
+}
+
+fn assert_absent(words: &[&str], from: impl Fn(&str) -> bool) {
+    let modules = modules();
+    let from: Vec<_> = modules.keys().filter(|module| from(module)).collect();
+    assert!(!from.is_empty());
+    for module in from {
+        for word in words {
+            assert!(!modules[module].contains(word), "{module} holds `{word}`");
+        }
+    }
+}
+
+#[test]
+fn only_sync_names_loom_and_std_s_locks() {
+    assert_absent(&["loom::", "std::sync::Mutex"], |module| !matches!(module, "sync" | "mesh"));
+}
+
+#[test]
+fn only_time_and_the_mesh_name_a_runtime() {
+    assert_absent(&["tokio::"], |module| !matches!(module, "time" | "mesh"));
+}
+
+#[test]
+fn pure_modules_are_pure() {
+    let pure = ["sentence", "address", "refusal", "verdict", "budget", "ledger", "diagnosis"];
+    assert_absent(
+        &[
+            "async ",
+            "Future",
+            "Instant",
+            "SystemTime",
+            "std::fs",
+            "std::io",
+            "std::net",
+            "tracing::",
+        ],
+        |module| pure.contains(&module),
+    );
+}
+
+#[test]
+fn operators_neither_spawn_nor_log_nor_read_a_clock() {
+    assert_absent(&["tracing", "spawn", "Instant", "sleep"], |module| {
+        matches!(module, "carrier" | "slot" | "teardown" | "monitor")
+    });
+}
+
+#[test]
+fn there_is_no_unsafe() {
+    assert_absent(&["unsafe"], |_| true);
+}

@@ -1,0 +1,256 @@
+//! Dropped or ended in any state, a rider leaves nothing (`R17`, `R20c`, `C25`, `C39`), and a panic in
+//! what it was given leaves it whole (`C40`). No poll holds its task (`C36`).
+
+mod script;
+
+use std::{
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    rc::Rc,
+    task::{Context, Poll, Waker},
+};
+
+use futures::{Stream, StreamExt, stream};
+use rideout::{Budget, Cause, News, Refusal, RideError, RideOut};
+use script::{NEVER, Owner, Reply, Seen, address, after, by, by_route, ms, serve, tag, watch};
+
+/// A rider in each of its states, with what is alive in it: asks, streams, joins, news, sleeps.
+fn states() -> Vec<(&'static str, Owner, u64, [usize; 5])> {
+    let held = || serve([]).fails(100, by("C1")).into();
+    let refreshed = serve([1]).by("A1");
+    vec![
+        ("asking", Owner::answers([Reply::Silent]), 100, [1, 0, 0, 1, 1]),
+        ("joining", Owner::answers([by("A1").into()]), 100, [0, 0, 1, 1, 1]),
+        ("resting", Owner::answers([by_route().into()]), 100, [0, 0, 0, 1, 1]),
+        ("held", Owner::answers([held()]), 200, [0, 0, 0, 1, 1]),
+        ("live", Owner::answers([serve([1]).into()]), 100, [0, 1, 0, 1, 0]),
+        (
+            "refreshing",
+            Owner::answers([refreshed.clone().into(), Reply::Silent]),
+            2_500,
+            [1, 1, 0, 1, 1],
+        ),
+        (
+            "refused a refresh",
+            Owner::answers([refreshed.into(), by("A1").into()]),
+            2_500,
+            [0, 1, 1, 1, 1],
+        ),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropped_in_any_state_it_leaves_nothing() {
+    for (state, ..) in states() {
+        // Made here, so that its time begins here.
+        let Some((_, owner, until, alive)) = states().into_iter().find(|it| it.0 == state) else {
+            panic!("known")
+        };
+        let owner = owner.teardown("A1", NEVER);
+        let mut rider = owner.rider().join(owner.join()).news(owner.news([]));
+        let nudger = rider.nudger();
+        watch(&owner, &mut rider, until.min(2_000)).await;
+        if until > 2_000 {
+            nudger.nudge();
+            watch(&owner, &mut rider, until).await;
+        }
+        assert_eq!(owner.alive(), alive, "{state}");
+
+        let asks = owner.times().len();
+        drop(rider);
+        assert_eq!(owner.alive(), [0; 5], "{state}");
+        owner.reach(60_000).await;
+        nudger.nudge();
+        assert_eq!(owner.times().len(), asks, "no ask leaves any more: {state}");
+
+        // C39: the address serves the next one.
+        let next = Owner::answers([serve([7]).into()]);
+        assert_eq!(watch(&next, &mut next.rider(), 1).await, [(0, Seen::Item(7))]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn before_its_first_poll_it_has_done_nothing() {
+    let owner = Owner::answers([serve([1]).into()]);
+    let rider = owner.rider().join(owner.join());
+    owner.reach(5_000).await;
+    assert_eq!((owner.times().len(), owner.alive()), (0, [0; 5]));
+    drop(rider);
+    assert_eq!(owner.times().len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ended_in_any_way_it_keeps_nothing() {
+    let refused = Refusal::no_node(&address());
+    for reply in [
+        serve([1]).completes(0).into(),
+        serve([1]).fails(0, refused.clone()).into(),
+        refused.into(),
+        by_route().into(),
+        by("A1").into(),
+    ] {
+        let owner = Owner::answers([reply]).teardown("A1", 0);
+        let mut rider = owner.rider().join(owner.join()).news(owner.news([]));
+        let seen = watch(&owner, &mut rider, NEVER).await;
+        assert_eq!(seen.last().map(|(_, seen)| seen), Some(&Seen::Completed));
+        assert_eq!(owner.alive(), [0; 5], "{seen:?}");
+        // R20c: it is fused, and says so.
+        assert!(rider.next().await.is_none());
+        assert_eq!(rider.size_hint(), (0, Some(0)));
+        assert!(futures::stream::FusedStream::is_terminated(&rider));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_sleep_is_alive_unless_a_rejection_arrived() {
+    // R17.
+    let owner = Owner::answers([
+        serve([1]).item(10_000, 2).fails(20_000, by_route()).into(),
+        after(100, serve([3])),
+    ]);
+    let mut rider = owner.rider();
+    for (until, sleeps) in [(5_000, 0), (19_999, 0), (20_001, 1), (20_550, 1), (20_700, 0)] {
+        watch(&owner, &mut rider, until).await;
+        assert_eq!(owner.alive()[4], sleeps, "at {until}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_arrival_and_an_answer_take_their_sleep_along() {
+    let owner =
+        Owner::answers([by("A1").into(), Reply::Silent, serve([1]).into()]).teardown("A1", NEVER);
+    let news = [(100, News::Arrived(tag("B1"))), (200, News::Ended(Some(tag("B1"))))];
+    let mut rider = owner.rider().join(owner.join()).news(owner.news(news));
+    for (until, alive) in [(50, [0, 0, 1, 1, 1]), (150, [1, 0, 0, 1, 1]), (250, [0, 1, 0, 1, 0])] {
+        watch(&owner, &mut rider, until).await;
+        assert_eq!(owner.alive(), alive, "at {until}");
+    }
+}
+
+fn panics<R>(f: impl FnOnce() -> R) {
+    assert!(catch_unwind(AssertUnwindSafe(f)).is_err(), "the caller sees it");
+}
+
+fn poll<S: Stream + Unpin>(stream: &mut S) -> Poll<Option<S::Item>> {
+    Pin::new(stream).poll_next(&mut Context::from_waker(Waker::noop()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_in_the_ask_reaches_the_caller_and_the_next_poll_asks_again() {
+    // C40.
+    let mut rider = RideOut::new(address(), |ask| {
+        assert!(ask.attempt > 1, "once");
+        async { Ok(stream::iter([Ok::<_, Refusal>(1)])) }
+    });
+    panics(|| poll(&mut rider));
+    assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(1)))));
+    assert!(matches!(poll(&mut rider), Poll::Ready(None)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_in_the_future_of_an_ask_begins_that_attempt_anew() {
+    let mut rider = RideOut::new(address(), |ask| async move {
+        assert!(ask.attempt > 1, "once");
+        Ok(stream::iter([Ok::<_, Refusal>(1)]))
+    });
+    panics(|| poll(&mut rider));
+    assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(1)))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_in_the_join_looks_again() {
+    let calls = Rc::new(Cell::new(0));
+    let counted = Rc::clone(&calls);
+    let owner = Owner::answers([by("A1").into(), serve([1]).into()]);
+    let mut rider = owner.rider().join(move |_| {
+        counted.set(counted.get() + 1);
+        assert!(counted.get() > 1, "once");
+        Some(std::future::ready(()))
+    });
+    panics(|| poll(&mut rider));
+    assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(1)))));
+    assert_eq!(calls.get(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_in_the_version_or_the_token_costs_that_item_alone() {
+    let odd = |item: &u64| {
+        assert_ne!(*item, 2, "no version");
+        *item
+    };
+    let owner = Owner::answers([serve([1, 2, 3]).into()]);
+    let mut rider = owner.rider().version(odd);
+    assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(1)))));
+    panics(|| poll(&mut rider));
+    assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(3)))));
+
+    let replies = || stream::iter([Ok::<_, Refusal>(1), Ok(2), Ok(3)]);
+    let mut rider = RideOut::resuming(address(), odd, move |_| async move { Ok(replies()) });
+    assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(1)))));
+    panics(|| poll(&mut rider));
+    assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(3)))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_poll_holds_its_task_however_much_is_refused_at_once() {
+    // C28, C36, R20b: of a timer that is always over, so that nothing ever waits.
+    struct Hasty;
+
+    impl rideout::time::Timer for Hasty {
+        type Sleep = std::future::Ready<()>;
+
+        fn sleep(&self, _: std::time::Duration) -> Self::Sleep {
+            std::future::ready(())
+        }
+
+        fn now(&self) -> std::time::Instant {
+            tokio::time::Instant::now().into_std()
+        }
+    }
+
+    let asks = Rc::new(Cell::new(0_u32));
+    let counted = Rc::clone(&asks);
+    let mut rider = RideOut::new(address(), move |_| {
+        counted.set(counted.get() + 1);
+        async { Err::<stream::Pending<Result<(), _>>, _>(by_route()) }
+    })
+    .timer(Hasty)
+    .budget(Budget::new().re_asks(100_000));
+    let mut most = 0;
+    let ended = loop {
+        let before = asks.get();
+        let polled = poll(&mut rider);
+        most = most.max(asks.get() - before);
+        if let Poll::Ready(ended) = polled {
+            break ended;
+        }
+    };
+    assert!(most <= 32, "{most} asks in one poll");
+    assert_eq!(asks.get(), 100_001);
+    let Some(Err(RideError::GaveUp { report, .. })) = ended else { panic!("gives up") };
+    assert_eq!((report.cause, report.count), (Cause::Route, 100_001));
+}
+
+#[tokio::test(start_paused = true)]
+async fn items_that_are_dropped_do_not_hold_the_task_either() {
+    let stale = std::iter::repeat_n(1, 10_000);
+    let owner = Owner::answers([serve(stale.chain([2])).into()]);
+    let mut rider = owner.rider().version(|item| *item);
+    assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(1)))));
+    assert!(poll(&mut rider).is_pending());
+    // It has woken itself, or nobody ever would.
+    assert_eq!(watch(&owner, &mut rider, 9_000).await, [(0, Seen::Item(2))]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn moved_to_another_task_while_it_waits_that_one_is_woken() {
+    // C38.
+    for reply in [by("A1").into(), by_route().into(), Reply::Silent] {
+        let budget = Budget::new().ask_limit(ms(400));
+        let owner = Owner::answers([reply, serve([1]).into()]).teardown("A1", 300);
+        let mut rider = owner.rider().join(owner.join()).budget(budget);
+        assert!(poll(&mut rider).is_pending(), "polled by a task that nobody hears of");
+        assert!(matches!(rider.next().await, Some(Ok(1))));
+    }
+}

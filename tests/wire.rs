@@ -1,0 +1,197 @@
+//! What a refusal says across a wire, between builds that know different fields (R1, R5).
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use rideout::{Activation, Address, Closing, Kind, News, Refusal};
+
+fn address(text: &str) -> Address {
+    text.parse().unwrap()
+}
+
+fn activation(digits: &str) -> Activation {
+    digits.parse().unwrap()
+}
+
+fn decoded(json: Value) -> Refusal {
+    serde_json::from_value(json).unwrap()
+}
+
+/// A refusal at x's door, by its activation AA, as text.
+fn sentence() -> String {
+    Closing::new(address("x")).activation(activation("AA")).at_the_door("what").message
+}
+
+#[test]
+fn what_is_no_known_name_is_unknown_and_a_verdict() {
+    for name in ["", "shuttingdown", "SHUTTINGDOWN", "ShuttingDown ", "Throttled", "Unbekannt"] {
+        assert_eq!(name.parse(), Ok(Kind::Unknown));
+    }
+    for kind in [
+        json!("Throttled"),
+        json!(9),
+        json!(true),
+        json!({ "ShuttingDown": 1 }),
+        json!(["ShuttingDown"]),
+    ] {
+        assert_eq!(serde_json::from_value::<Kind>(kind.clone()).unwrap(), Kind::Unknown);
+
+        // It is present, so that the promise in the text stays unread (R5).
+        let refusal = decoded(json!({ "kind": kind, "message": sentence() }));
+        assert_eq!(refusal.kind, Some(Kind::Unknown));
+        assert_eq!(refusal.promise(&address("x")), None);
+    }
+}
+
+#[test]
+fn every_field_goes_through_json_and_back() {
+    let refusal = Closing::new(address("x"))
+        .activation(activation("0d"))
+        .at_the_door("what")
+        .with_retry_after(Duration::from_millis(1500))
+        .with_target_unserved()
+        .with_released();
+
+    let written = serde_json::to_value(&refusal).unwrap();
+    assert_eq!(
+        written,
+        json!({
+            "kind": "ShuttingDown",
+            "message": refusal.message,
+            "speaker": "owner",
+            "activation": "0d",
+            "retry_after": 1500,
+            "never_applied": true,
+            "target_unserved": true,
+            "released": true,
+        })
+    );
+    assert_eq!(decoded(written), refusal);
+}
+
+#[test]
+fn absent_fields_stay_absent_and_unknown_ones_are_ignored() {
+    assert_eq!(decoded(json!({})), Refusal::default());
+    assert_eq!(decoded(json!({ "message": "no" })), Refusal::from_text("no"));
+    assert_eq!(
+        decoded(json!({ "message": "no", "kind": null, "hops": [1, { "a": 2 }], "speaker": null })),
+        Refusal::from_text("no")
+    );
+    assert_eq!(
+        serde_json::to_value(Refusal::from_text("no")).unwrap(),
+        json!({ "message": "no", "target_unserved": false, "released": false })
+    );
+    assert!(serde_json::from_value::<Refusal>(json!(7)).is_err());
+}
+
+#[test]
+fn a_malformed_field_is_absent_and_the_text_speaks() {
+    for (field, value) in [
+        ("activation", json!("not hex")),
+        ("activation", json!("")),
+        ("activation", json!("A".repeat(65))),
+        ("activation", json!(13)),
+        ("speaker", json!("gateway")),
+        ("speaker", json!(["owner"])),
+        ("retry_after", json!(-1)),
+        ("retry_after", json!("soon")),
+        ("never_applied", json!("yes")),
+        ("target_unserved", json!(1)),
+        ("released", json!({})),
+        ("message", json!(null)),
+    ] {
+        let mut json = json!({ "kind": "ShuttingDown", "message": sentence() });
+        let mut plain = decoded(json.clone());
+        json[field] = value;
+        if field == "message" {
+            plain.message.clear();
+        }
+        assert_eq!(decoded(json), plain, "{field}");
+    }
+}
+
+#[test]
+fn an_absurd_hint_is_a_long_one() {
+    let longest = Duration::from_millis(u64::MAX);
+
+    for (value, hint) in [
+        (json!(0), Some(Duration::ZERO)),
+        (json!(250.9), Some(Duration::from_millis(250))),
+        (json!(u64::MAX), Some(longest)),
+        (json!(1e300), Some(longest)),
+        (json!(-0.5), None),
+        (json!(i64::MIN), None),
+    ] {
+        let refusal = decoded(json!({ "kind": "ShuttingDown", "retry_after": value }));
+        assert_eq!(refusal.retry_after, hint);
+        assert_eq!(refusal.promise(&address("x")).unwrap().not_before, hint);
+    }
+
+    let written = Refusal::default().with_retry_after(Duration::MAX);
+    assert_eq!(decoded(serde_json::to_value(written).unwrap()).retry_after, Some(longest));
+}
+
+#[test]
+fn news_goes_through_json_and_back() {
+    for (news, written) in [
+        (News::Ended(Some(activation("AA"))), json!({ "ended": "AA" })),
+        (News::Ended(None), json!({ "ended": null })),
+        (News::NotServing(Some(activation("0d"))), json!({ "not_serving": "0d" })),
+        (News::NotServing(None), json!({ "not_serving": null })),
+        (News::Arrived(activation("BB")), json!({ "arrived": "BB" })),
+    ] {
+        assert_eq!(serde_json::to_value(&news).unwrap(), written);
+        assert_eq!(serde_json::from_value::<News>(written).unwrap(), news);
+    }
+    for bad in [json!({ "arrived": null }), json!({ "arrived": "x" }), json!({ "went": "AA" })] {
+        assert!(serde_json::from_value::<News>(bad).is_err());
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,8}".prop_map(Value::from),
+        prop::sample::select(vec!["owner", "route", "AA", "ShuttingDown"]).prop_map(Value::from),
+    ];
+    leaf.prop_recursive(2, 8, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::hash_map("[a-z]{1,3}", inner, 0..3)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    // Whatever stands in the other fields, they neither cost the refusal nor change what a kind
+    // that is present says.
+    #[test]
+    fn no_field_costs_the_refusal_or_makes_a_promise(
+        kind in any_json(),
+        fields in prop::collection::hash_map(
+            prop::sample::select(vec![
+                "speaker", "activation", "retry_after", "never_applied", "target_unserved",
+                "released", "newer",
+            ]),
+            any_json(),
+            0..7,
+        ),
+    ) {
+        let mut json = json!({ "kind": kind, "message": sentence() });
+        for (field, value) in fields {
+            json[field] = value;
+        }
+
+        let made = decoded(json).promise(&address("x"));
+        let promised = kind.is_null() || kind == "ShuttingDown";
+        prop_assert_eq!(made.is_some(), promised);
+    }
+}
