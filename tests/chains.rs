@@ -66,6 +66,21 @@ fn the_new_chain_has_its_turn_when_the_old_ones_attempt_is_over() {
     assert_eq!((owner.counts(), owner.outstanding()), (vec![0, 1], 1));
 }
 
+/// The rejection of an old chain's attempt is the new one's to charge, at once, whatever the old one
+/// does next.
+#[test]
+fn what_an_old_chain_is_refused_wakes_the_new_one() {
+    let (carrier, owner, (task, waker)) = (carrier(), Owner::default(), Task::new());
+    let mut old = chain(&carrier, &owner);
+    assert!(look(&mut old).is_pending());
+    let mut new = chain(&carrier, &owner);
+    assert!(poll_next(&mut new, &waker).is_pending());
+    old.as_mut().reject(by_owner("0A"), None);
+    assert_eq!(task.wakes(), 1);
+    assert!(poll_next(&mut new, &waker).is_pending());
+    assert_eq!((owner.counts(), owner.outstanding()), (vec![0, 1], 1));
+}
+
 /// R9, over two chains: what the new one charged before the old one opened is stale.
 #[test]
 fn what_was_charged_before_another_chain_opened_is_stale() {
