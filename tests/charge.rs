@@ -143,8 +143,8 @@ fn announcements_merge_with_the_carriers_triggers() {
 #[test]
 fn the_stream_underneath_is_within_reach() {
     let carrier = carrier();
-    let mut charges = stream::iter([Rejection::by_route(); 0]).charge(&carrier);
-    assert_eq!(charges.get_ref().size_hint(), (0, Some(0)));
-    *charges.get_mut() = stream::iter([]);
+    let mut charges = stream::iter(vec![Rejection::by_route()]).charge(&carrier);
+    assert_eq!(charges.get_ref().size_hint(), (1, Some(1)));
+    *charges.get_mut() = stream::iter(vec![]);
     assert!(charges.next().now_or_never().flatten().is_none());
 }
