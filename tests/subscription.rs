@@ -259,6 +259,19 @@ async fn the_bound_by_the_clock_cuts_a_join_a_rest_and_an_ask() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_bound_of_no_time_or_one_that_comes_with_the_event_asks_no_more() {
+    // The wait is over at that very instant, and the ask would begin at it.
+    for longest in [0, 300] {
+        let owner = Owner::answers([by("A1").into()]).teardown("A1", longest);
+        let budget = Budget::new().longest(ms(longest));
+        let mut rider = owner.rider().join(owner.join()).budget(budget);
+        let seen = watch(&owner, &mut rider, NEVER).await;
+        assert_eq!(seen[0], (longest, Seen::GaveUp(Cause::Outlasted { longest: ms(longest) })));
+        assert_eq!(owner.times(), [0]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_bound_by_the_clock_begins_anew_with_each_ride_out() {
     let owner = Owner::scripted(|asked| match asked.attempt % 3 {
         0 => serve([0]).fails(5_000, by_route()).into(),

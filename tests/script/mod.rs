@@ -241,6 +241,10 @@ impl Owner {
 
     /// News by their times, and then none for ever.
     pub(crate) fn news<const N: usize>(&self, news: [(u64, News); N]) -> Live<News> {
+        self.news_of(news.into())
+    }
+
+    pub(crate) fn news_of(&self, news: Vec<(u64, News)>) -> Live<News> {
         let owner = self.clone();
         let parts = stream::iter(news).then(move |(at, news)| {
             let owner = owner.clone();
