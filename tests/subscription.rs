@@ -230,6 +230,15 @@ async fn a_short_life_is_held_back_whatever_else_there_is_to_wait_for() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_life_of_one_pace_is_not_held_back() {
+    for (lives, next) in [(499, 999), (500, 500)] {
+        let owner = Owner::answers([serve([1]).fails(lives, by("A1")).into(), serve([2]).into()]);
+        watch(&owner, &mut owner.rider(), 9_000).await;
+        assert_eq!(owner.times(), [0, next], "lived {lives} ms");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_re_ask_that_was_held_back_has_had_its_turn() {
     // R11 with R18: the next one that has nothing to wait for rests.
     let owner =
