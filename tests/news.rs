@@ -2,7 +2,7 @@
 
 mod script;
 
-use futures::StreamExt;
+use futures::{StreamExt, stream};
 use rideout::{Budget, Charge, Key, News};
 use script::{NEVER, Owner, Reply, Seen, after, by, by_route, ms, serve, tag, watch};
 
@@ -157,7 +157,7 @@ async fn news_is_looked_at_after_at_most_32_items() {
 #[tokio::test(start_paused = true)]
 async fn items_have_their_turn_however_much_news_there_is() {
     let owner = Owner::answers([serve(0..100).by("A1").into()]);
-    let news = futures::stream::repeat(News::Ended(Some(tag("B1"))));
+    let news = stream::iter(std::iter::repeat_n(News::Ended(Some(tag("B1"))), 10_000));
     let mut rider = owner.rider().news(news);
     for expected in 0..100 {
         let item = tokio::select! {

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use proptest::{collection::vec, option, prelude::*};
-use rideout::{Budget, Speaker, Wait};
+use rideout::{Budget, Cause, News, Speaker, Wait};
 use script::{
-    NEVER, Owner, Reply, Seen, after, ms, serve, watch,
+    NEVER, Owner, Reply, Seen, after, ms, serve, tag, watch,
     who::{Who, who},
 };
 
@@ -62,6 +62,15 @@ impl Says {
             Says::Silent => 5_000,
         }
     }
+}
+
+fn news() -> impl Strategy<Value = News> {
+    let known = || (0..4_usize).prop_map(|index| tag(["A0", "A1", "B0", "C0"][index]));
+    prop_oneof![
+        option::of(known()).prop_map(News::Ended),
+        option::of(known()).prop_map(News::NotServing),
+        known().prop_map(News::Arrived),
+    ]
 }
 
 fn in_virtual_time<F: Future>(future: F) -> F::Output {
@@ -196,6 +205,65 @@ proptest! {
             prop_assert!(newest >= Some(last), "asked after the last nudge");
             prop_assert_eq!(owner.alive()[..2].to_vec(), vec![0, 1], "live, once");
             prop_assert!(futures::poll!(rider.next()).is_pending());
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn whatever_is_heard_it_ends_up_live_and_nothing_parks(
+        script in vec(says(), 1..20),
+        nudges in vec(0..600_u64, 0..12),
+        heard in vec((0..600_u64, news()), 0..20),
+        join in any::<bool>(),
+        longest in option::of(1_000..20_000_u64),
+    ) {
+        // R16, R20, R22, R25, C20.
+        in_virtual_time(async move {
+            let mut replies = script.iter().map(Says::reply).collect::<Vec<_>>().into_iter();
+            let serves = || serve([1]).by("B0").into();
+            let mut owner = Owner::scripted(move |_| replies.next().unwrap_or_else(serves));
+            if join {
+                owner = owner.teardown("A0", 500).teardown("A1", NEVER).teardown("B0", 0);
+            }
+            let mut budget = Budget::new().activations(100).re_asks(100).ask_limit(ms(5_000));
+            if let Some(longest) = longest {
+                budget = budget.longest(ms(longest));
+            }
+            let mut at = 0;
+            let heard: Vec<_> = heard
+                .into_iter()
+                .map(|(pause, news)| {
+                    at += pause;
+                    (at, news)
+                })
+                .collect();
+            let rider = owner.rider().join(owner.join()).budget(budget);
+            let mut rider = rider.news(owner.news_of(heard));
+            let nudger = rider.nudger();
+            let all = async {
+                let mut at = 0;
+                for pause in &nudges {
+                    at += pause;
+                    owner.reach(at).await;
+                    nudger.nudge();
+                }
+            };
+            let (seen, ()) = futures::join!(watch(&owner, &mut rider, 400_000), all);
+            let asked = owner.asked();
+            prop_assert!(asked.iter().all(|ask| ask.asks == 0), "one at a time");
+            prop_assert!(asked.iter().all(|ask| ask.streams <= 1), "beside one old subscription");
+            match seen.last() {
+                Some((_, Seen::Completed)) => {
+                    let (_, ended) = &seen[seen.len() - 2];
+                    let outlasted = matches!(ended, Seen::GaveUp(Cause::Outlasted { .. }));
+                    prop_assert!(outlasted);
+                    prop_assert!(longest.is_some());
+                    prop_assert_eq!(owner.alive(), [0; 5]);
+                }
+                _ => prop_assert_eq!(owner.alive(), [0, 1, 0, 1, 0]),
+            }
+            drop(rider);
+            prop_assert_eq!(owner.alive(), [0; 5]);
             Ok(())
         })?;
     }

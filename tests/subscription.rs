@@ -230,6 +230,15 @@ async fn a_short_life_is_held_back_whatever_else_there_is_to_wait_for() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_life_of_one_pace_is_not_held_back() {
+    for (lives, next) in [(499, 999), (500, 500)] {
+        let owner = Owner::answers([serve([1]).fails(lives, by("A1")).into(), serve([2]).into()]);
+        watch(&owner, &mut owner.rider(), 9_000).await;
+        assert_eq!(owner.times(), [0, next], "lived {lives} ms");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_re_ask_that_was_held_back_has_had_its_turn() {
     // R11 with R18: the next one that has nothing to wait for rests.
     let owner =
@@ -255,6 +264,19 @@ async fn the_bound_by_the_clock_cuts_a_join_a_rest_and_an_ask() {
         assert_eq!(seen, [(1_300, Seen::GaveUp(longest)), (1_300, Seen::Completed)]);
         assert_eq!(owner.times().len(), asks);
         assert_eq!(owner.alive(), [0; 5]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bound_of_no_time_or_one_that_comes_with_the_event_asks_no_more() {
+    // The wait is over at that very instant, and the ask would begin at it.
+    for longest in [0, 300] {
+        let owner = Owner::answers([by("A1").into()]).teardown("A1", longest);
+        let budget = Budget::new().longest(ms(longest));
+        let mut rider = owner.rider().join(owner.join()).budget(budget);
+        let seen = watch(&owner, &mut rider, NEVER).await;
+        assert_eq!(seen[0], (longest, Seen::GaveUp(Cause::Outlasted { longest: ms(longest) })));
+        assert_eq!(owner.times(), [0]);
     }
 }
 
