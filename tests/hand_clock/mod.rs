@@ -5,14 +5,14 @@
 #![allow(dead_code, reason = "each test file uses its own part of it")]
 
 use std::{
-    collections::BTreeMap,
-    panic::{AssertUnwindSafe, catch_unwind},
+    collections::{BTreeMap, BTreeSet},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
-    task::{Context, Poll, Waker, ready},
+    task::{Context, Poll, Waker},
     time::{Duration, Instant},
 };
 
@@ -65,6 +65,55 @@ pub(crate) fn panics<R>(f: impl FnOnce() -> R) {
     assert!(caught.is_err(), "the caller sees the panic");
 }
 
+/// Panics once, at one of the steps on it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Mine(Arc<Mutex<Buried>>);
+
+#[derive(Debug, Default)]
+struct Buried {
+    // How many steps it still bears; `None` for all there are.
+    bears: Option<u32>,
+    stepped_on: BTreeSet<&'static str>,
+    went_off: Option<&'static str>,
+}
+
+impl Mine {
+    /// One that bears so many steps, and not the one after them.
+    pub(crate) fn bears(steps: u32) -> Self {
+        Mine(Arc::new(Mutex::new(Buried { bears: Some(steps), ..Buried::default() })))
+    }
+
+    fn buried(&self) -> MutexGuard<'_, Buried> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A step of what is named so.
+    pub(crate) fn step(&self, who: &'static str) {
+        let mut buried = self.buried();
+        buried.stepped_on.insert(who);
+        match buried.bears {
+            Some(0) => {
+                (buried.bears, buried.went_off) = (None, Some(who));
+                drop(buried);
+                // Without the hook's report: the tests go off a thousand times.
+                resume_unwind(Box::new(format!("{who} panics")));
+            }
+            Some(more) => buried.bears = Some(more - 1),
+            None => {}
+        }
+    }
+
+    /// Whose step it was that set it off.
+    pub(crate) fn went_off(&self) -> Option<&'static str> {
+        self.buried().went_off
+    }
+
+    /// Who has stepped on it.
+    pub(crate) fn stepped_on(&self) -> BTreeSet<&'static str> {
+        self.buried().stepped_on.clone()
+    }
+}
+
 /// How many of something are alive.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Count(Arc<AtomicUsize>);
@@ -92,32 +141,34 @@ impl Drop for Token {
 
 /// A clock that stands still until it is moved.
 #[derive(Debug, Clone)]
-pub(crate) struct Clock(Arc<Mutex<Time>>);
+pub(crate) struct Clock {
+    time: Arc<Mutex<Time>>,
+    mine: Mine,
+}
 
 #[derive(Debug)]
 struct Time {
+    began: Instant,
     now: Instant,
     made: u64,
     // Of the sleeps that are not over: when they are, and who waits for it.
     sleeps: BTreeMap<u64, (Option<Instant>, Option<Waker>)>,
-    // After how many readings the next one panics, and after how many sleeps the next one does.
-    reading_panics: Option<u32>,
-    sleep_panics: Option<u32>,
 }
 
 impl Clock {
     pub(crate) fn new() -> Self {
-        Clock(Arc::new(Mutex::new(Time {
-            now: Instant::now(),
-            made: 0,
-            sleeps: BTreeMap::new(),
-            reading_panics: None,
-            sleep_panics: None,
-        })))
+        Clock::mined(Mine::default())
+    }
+
+    /// A clock that steps on `mine` with all that is asked of it.
+    pub(crate) fn mined(mine: Mine) -> Self {
+        let now = Instant::now();
+        let time = Time { began: now, now, made: 0, sleeps: BTreeMap::new() };
+        Clock { time: Arc::new(Mutex::new(time)), mine }
     }
 
     fn time(&self) -> MutexGuard<'_, Time> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.time.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Moves the clock, and wakes whose time has come.
@@ -148,6 +199,12 @@ impl Clock {
         Some(left)
     }
 
+    /// How far it has been moved.
+    pub(crate) fn elapsed(&self) -> Duration {
+        let time = self.time();
+        time.now - time.began
+    }
+
     /// How many sleeps there are, over or not.
     pub(crate) fn sleeps(&self) -> usize {
         self.time().sleeps.len()
@@ -157,44 +214,13 @@ impl Clock {
     pub(crate) fn made(&self) -> u64 {
         self.time().made
     }
-
-    /// Has the reading after `more` others panic, once.
-    pub(crate) fn reading_panics_after(&self, more: u32) {
-        self.time().reading_panics = Some(more);
-    }
-
-    /// Has the sleep after `more` others panic when it is made, once.
-    pub(crate) fn sleep_panics_after(&self, more: u32) {
-        self.time().sleep_panics = Some(more);
-    }
-
-    /// Returns whether no panic is still to come.
-    pub(crate) fn has_panicked(&self) -> bool {
-        let time = self.time();
-        time.reading_panics.is_none() && time.sleep_panics.is_none()
-    }
-}
-
-/// Whether a panic that was ordered comes now.
-fn due(panics: &mut Option<u32>) -> bool {
-    match panics {
-        Some(0) => {
-            *panics = None;
-            true
-        }
-        Some(more) => {
-            *more -= 1;
-            false
-        }
-        None => false,
-    }
 }
 
 impl Timer for Clock {
     type Sleep = Sleep;
 
     fn sleep(&self, duration: Duration) -> Sleep {
-        assert!(!due(&mut self.time().sleep_panics), "a timer that panics");
+        self.mine.step("sleep");
         let mut time = self.time();
         time.made += 1;
         let (number, until) = (time.made, time.now.checked_add(duration));
@@ -203,7 +229,7 @@ impl Timer for Clock {
     }
 
     fn now(&self) -> Instant {
-        assert!(!due(&mut self.time().reading_panics), "a clock that panics");
+        self.mine.step("now");
         self.time().now
     }
 }
@@ -220,6 +246,8 @@ impl Future for Sleep {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         assert!(!self.over, "a sleep was polled after it was over");
+        self.over = true;
+        self.clock.mine.step("sleep, polled");
         let over = {
             let mut time = self.clock.time();
             let now = time.now;
@@ -242,6 +270,7 @@ impl Drop for Sleep {
 /// A subscription that panics when it is polled after its end or its error (`C37`).
 pub(crate) struct Strict<T> {
     stream: BoxStream<'static, Result<T, Refusal>>,
+    // Whether it is, or a poll of it panicked.
     over: bool,
     alive: Option<Token>,
 }
@@ -274,8 +303,9 @@ impl<T> Stream for Strict<T> {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         assert!(!self.over, "a stream was polled after it was over");
-        let next = ready!(self.stream.poll_next_unpin(cx));
-        self.over = !matches!(next, Some(Ok(_)));
-        Poll::Ready(next)
+        self.over = true;
+        let next = self.stream.poll_next_unpin(cx);
+        self.over = matches!(next, Poll::Ready(None | Some(Err(_))));
+        next
     }
 }

@@ -1,0 +1,527 @@
+//! C40: whatever a rider was given panics once, at each of the places where the rider comes to it. The
+//! caller sees that panic; polled again the rider goes on to its end; nothing that panicked or was over
+//! is polled again, nothing is stuck or left, other riders are unharmed, and no warning is doubled.
+
+#[allow(dead_code, reason = "only its task is used here")]
+mod by_hand;
+mod hand_clock;
+#[path = "script/heard.rs"]
+#[allow(dead_code, reason = "only the warnings are counted here")]
+mod heard;
+
+use std::{
+    cell::RefCell,
+    collections::BTreeSet,
+    fmt,
+    future::{pending, ready},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::{Pin, pin},
+    rc::Rc,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use by_hand::Task;
+use futures::{
+    Stream, StreamExt,
+    future::LocalBoxFuture,
+    stream::{self, FusedStream, LocalBoxStream},
+};
+use hand_clock::{Clock, Count, Mine, address, by, by_route, ms, next, tag};
+use heard::Heard;
+use rideout::{
+    Address, Budget, News, Read, ReadError, Refusal, Refused, RideError, RideOut, Ruling,
+    rider::{Answer, Ask, Phase},
+};
+use tracing::Level;
+
+/// A future or a stream that steps on a mine with each poll, and may not be polled after that, or after
+/// its own end.
+struct Mined<F> {
+    inner: Pin<Box<F>>,
+    who: &'static str,
+    parts: Parts,
+    over: bool,
+    _alive: hand_clock::Token,
+}
+
+impl<F: Future> Future for Mined<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        assert!(!self.over, "{} was polled after it was over", self.who);
+        self.over = true;
+        self.parts.mine.step(self.who);
+        let polled = self.inner.as_mut().poll(cx);
+        self.over = polled.is_ready();
+        polled
+    }
+}
+
+/// Whether it is the last item of a stream.
+trait Last {
+    fn is_last(&self) -> bool;
+}
+
+impl<T, E> Last for Result<T, E> {
+    fn is_last(&self) -> bool {
+        self.is_err()
+    }
+}
+
+impl Last for News {
+    fn is_last(&self) -> bool {
+        false
+    }
+}
+
+impl<S: Stream<Item: Last>> Stream for Mined<S> {
+    type Item = S::Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
+        assert!(!self.over, "{} was polled after it was over", self.who);
+        self.over = true;
+        self.parts.mine.step(self.who);
+        let polled = self.inner.as_mut().poll_next(cx);
+        self.over = matches!(&polled, Poll::Ready(it) if it.as_ref().is_none_or(Last::is_last));
+        polled
+    }
+}
+
+/// What all parts of a rider share: the mine, the clock, and how many of them are alive.
+#[derive(Clone)]
+struct Parts {
+    mine: Mine,
+    clock: Clock,
+    alive: Count,
+    // When the asks went out.
+    asks: Rc<RefCell<Vec<Duration>>>,
+}
+
+impl Parts {
+    fn new(mine: Mine) -> Self {
+        let clock = Clock::mined(mine.clone());
+        Parts { mine, clock, alive: Count::default(), asks: Rc::default() }
+    }
+
+    fn mined<F>(&self, who: &'static str, inner: F) -> Mined<F> {
+        let (inner, parts) = (Box::pin(inner), self.clone());
+        Mined { inner, who, parts, over: false, _alive: self.alive.one() }
+    }
+
+    fn left(&self) -> (usize, usize) {
+        (self.alive.get(), self.clock.sleeps())
+    }
+
+    fn refuses(&self, refusal: Refusal) -> Mean {
+        Mean { refusal, mine: self.mine.clone() }
+    }
+}
+
+/// An error whose ruling steps on the mine.
+#[derive(Debug)]
+struct Mean {
+    refusal: Refusal,
+    mine: Mine,
+}
+
+impl fmt::Display for Mean {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.refusal.fmt(f)
+    }
+}
+
+impl Refused for Mean {
+    fn ruling(&self, asked: &Address) -> Ruling {
+        self.mine.step("ruling");
+        self.refusal.ruling(asked)
+    }
+}
+
+/// An item whose token and whose version step on the mine.
+#[derive(Clone)]
+struct Item {
+    value: u64,
+    mine: Mine,
+}
+
+fn token(item: &Item) -> u64 {
+    item.mine.step("token");
+    item.value
+}
+
+fn version(item: &Item) -> u64 {
+    item.mine.step("version");
+    item.value
+}
+
+/// What an owner answers to one ask.
+#[derive(Clone)]
+enum Reply {
+    Refuse(Refusal),
+    Silent,
+    /// Serves these one by one, with a pause behind each, and then this error, or silence.
+    Serve(Vec<u64>, Option<Refusal>),
+}
+
+type Items = LocalBoxStream<'static, Result<Item, Mean>>;
+type Asking = LocalBoxFuture<'static, Result<Answer<Items>, Mean>>;
+
+/// Asks of an owner that answers with `replies`, one an ask, and serves 9 and 10 after them all.
+fn asks(parts: &Parts, replies: Vec<Reply>) -> impl FnMut(Ask<u64>) -> Asking + use<> {
+    let (mut replies, parts) = (replies.into_iter(), parts.clone());
+    move |_| {
+        parts.asks.borrow_mut().push(parts.clock.elapsed());
+        parts.mine.step("ask");
+        let reply = replies.next().unwrap_or(Reply::Serve(vec![9, 10], None));
+        let served = parts.clone();
+        let ask = async move {
+            match reply {
+                Reply::Refuse(refusal) => Err(served.refuses(refusal)),
+                Reply::Silent => pending().await,
+                Reply::Serve(values, refusal) => {
+                    let mine = served.mine.clone();
+                    let items = stream::iter(values)
+                        .map(move |value| Ok(Item { value, mine: mine.clone() }));
+                    let end = stream::iter(refusal.map(|it| Err(served.refuses(it))));
+                    let open = items.chain(end).chain(stream::pending());
+                    let stream = served.mined("subscription", pausing(open));
+                    Ok(Answer::new(stream.boxed_local()).served_by(tag("F0")))
+                }
+            }
+        };
+        Box::pin(parts.mined("ask, polled", pausing_once(ask)))
+    }
+}
+
+/// Is pending once before each of its items.
+fn pausing<S: Stream>(stream: S) -> impl Stream<Item = S::Item> {
+    stream.then(|item| pausing_once(ready(item)))
+}
+
+async fn pausing_once<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let mut paused = false;
+    std::future::poll_fn(move |cx| {
+        if std::mem::replace(&mut paused, true) {
+            return future.as_mut().poll(cx);
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await
+}
+
+/// The joins of a rider: the teardown of A1 is complete at the second look, the others cannot be seen.
+fn joins(
+    parts: &Parts,
+) -> impl FnMut(rideout::Activation) -> Option<LocalBoxFuture<'static, ()>> + use<> {
+    let parts = parts.clone();
+    move |activation| -> Option<LocalBoxFuture<'static, ()>> {
+        parts.mine.step("join");
+        let teardown = parts.mined("join, polled", pausing_once(ready(())));
+        (activation == tag("A1")).then(|| Box::pin(teardown) as _)
+    }
+}
+
+/// News that matter to nobody, and then silence.
+fn news(parts: &Parts) -> LocalBoxStream<'static, News> {
+    let news = stream::iter([News::Ended(Some(tag("E0"))), News::Arrived(tag("A1"))]);
+    parts.mined("news", pausing(news).chain(stream::pending())).boxed_local()
+}
+
+/// What an executor does about a poll that was pending: where the task has not woken itself, nothing but
+/// time can.
+struct Executor {
+    task: Arc<Task>,
+    waker: Waker,
+    wakes: usize,
+    polls: u32,
+}
+
+impl Executor {
+    fn new() -> Self {
+        let (task, waker) = Task::new();
+        Executor { task, waker, wakes: 0, polls: 0 }
+    }
+
+    /// Polls, and returns `None` for a panic.
+    fn poll<R>(&mut self, poll: impl FnOnce(&mut Context<'_>) -> R) -> Option<R> {
+        self.polls += 1;
+        catch_unwind(AssertUnwindSafe(|| poll(&mut Context::from_waker(&self.waker)))).ok()
+    }
+
+    /// Waits, and fails where nobody would ever wake the task.
+    fn wait(&mut self, parts: &Parts) {
+        let woken = self.task.wakes() > self.wakes || parts.clock.skip().is_some();
+        let stuck = !woken || self.polls > 1_000;
+        assert!(!stuck, "it is stuck: {:?}", parts.mine.went_off());
+        self.wakes = self.task.wakes();
+    }
+}
+
+/// What came of a rider that was polled until it had no more to say, or has served 9.
+#[derive(Debug)]
+struct Ridden {
+    panics: u32,
+    items: Vec<u64>,
+    ended: Option<RideError<Mean>>,
+}
+
+fn ride<S>(rider: &mut S, parts: &Parts, mut each: impl FnMut(u64)) -> Ridden
+where
+    S: FusedStream<Item = Result<Item, RideError<Mean>>> + Unpin,
+{
+    let mut ridden = Ridden { panics: 0, items: Vec::new(), ended: None };
+    let mut executor = Executor::new();
+    loop {
+        match executor.poll(|cx| rider.poll_next_unpin(cx)) {
+            None => ridden.panics += 1,
+            Some(Poll::Ready(Some(Ok(item)))) => {
+                ridden.items.push(item.value);
+                each(item.value);
+                if item.value >= 9 {
+                    return ridden;
+                }
+            }
+            Some(Poll::Ready(Some(Err(error)))) => ridden.ended = Some(error),
+            Some(Poll::Ready(None)) => return ridden,
+            Some(Poll::Pending) => executor.wait(parts),
+        }
+    }
+}
+
+/// Comes by everything there is: a join, a rest, a rejection of a live subscription that is held back and
+/// spread, a silent ask, and a refresh.
+fn scenario() -> Vec<Reply> {
+    vec![
+        Reply::Refuse(by("A1")),
+        Reply::Refuse(by_route()),
+        Reply::Serve(vec![1, 2, 3], Some(by("B1"))),
+        Reply::Refuse(by("A1")),
+        Reply::Silent,
+        Reply::Serve(vec![4, 5, 6], None),
+        Reply::Refuse(by("C1")),
+        Reply::Refuse(by_route()),
+    ]
+}
+
+const EVERYBODY: [&str; 12] = [
+    "ask",
+    "ask, polled",
+    "join",
+    "join, polled",
+    "news",
+    "now",
+    "ruling",
+    "sleep",
+    "sleep, polled",
+    "subscription",
+    "token",
+    "version",
+];
+
+/// Rides through the scenario with a mine; returns the asks and the mine.
+fn through(mine: Mine) -> (Ridden, Parts) {
+    let parts = Parts::new(mine);
+    let budget = Budget::default().longest(ms(3_600_000)).ask_limit(ms(1_000)).spread(ms(100));
+    let mut rider = RideOut::resuming(address(), token, asks(&parts, scenario()))
+        .join(joins(&parts))
+        .news(news(&parts))
+        .timer(parts.clock.clone())
+        .version(version)
+        .budget(budget);
+    let nudger = rider.nudger();
+    // Another rider of the address, in the middle of its own ride-out.
+    let witness = Parts::new(Mine::default());
+    let refused = vec![Reply::Refuse(by_route())];
+    let mut other =
+        RideOut::resuming(address(), token, asks(&witness, refused)).timer(witness.clock.clone());
+    while witness.clock.sleeps() == 0 || witness.alive.get() > 0 {
+        assert!(next(&mut other).is_pending());
+    }
+    let mut nudged = false;
+    let ridden = ride(&mut rider, &parts, |item| {
+        if item >= 5 && !std::mem::replace(&mut nudged, true) {
+            nudger.nudge();
+        }
+    });
+    drop(rider);
+    assert_eq!(parts.left(), (0, 0), "left behind by {:?}", parts.mine.went_off());
+    let unharmed = ride(&mut other, &witness, |_| ());
+    assert_eq!((unharmed.panics, &unharmed.items[..]), (0, &[9][..]));
+    (ridden, parts)
+}
+
+#[test]
+fn every_part_panics_once_wherever_a_rider_comes_to_it() {
+    let heard = Heard::begin();
+    let (sound, parts) = through(Mine::default());
+    assert_eq!((sound.panics, &sound.items[..]), (0, &[1, 2, 3, 4, 5, 6, 9][..]));
+    assert_eq!(
+        parts.mine.stepped_on(),
+        BTreeSet::from(EVERYBODY),
+        "the scenario comes by them all"
+    );
+    let asks = parts.asks.borrow().len();
+
+    let mut went_off = BTreeSet::new();
+    for steps in 0.. {
+        let (ridden, parts) = through(Mine::bears(steps));
+        let Some(who) = parts.mine.went_off() else { break };
+        went_off.insert(who);
+        let at = format!("{who}, at step {steps}");
+        assert_eq!(ridden.panics, 1, "{at}: the caller sees it, and sees it once");
+        assert!(ridden.items.last() >= Some(&9), "{at}: it goes on, {ridden:?}");
+        assert!(ridden.ended.is_none(), "{at}: {ridden:?}");
+        // The replies that a lost attempt or subscription took along are not given again.
+        let asked = parts.asks.borrow().len();
+        assert!(asked <= asks + 1, "{at}: {asked} asks");
+        assert!(ridden.items.is_sorted(), "{at}: {ridden:?}");
+    }
+    assert_eq!(went_off, BTreeSet::from(EVERYBODY), "each of them panicked");
+    assert!(heard.all().is_empty(), "nobody gave up: {:?}", heard.all());
+}
+
+/// The warning of a give-up is one, whatever panics on the way to it, and no wait is shortened.
+#[test]
+fn no_warning_is_doubled_or_lost_and_no_wait_is_shortened() {
+    let give_up = |mine| {
+        let heard = Heard::begin();
+        let parts = Parts::new(mine);
+        let mut rider =
+            RideOut::resuming(address(), token, asks(&parts, vec![Reply::Refuse(by("A1")); 9]))
+                .join(joins(&parts))
+                .timer(parts.clock.clone())
+                .budget(Budget::default().re_asks(3));
+        let ridden = ride(&mut rider, &parts, |_| ());
+        let at = format!("{:?}", parts.mine.went_off());
+        let warned = heard.all().iter().filter(|said| said.level == Level::WARN).count();
+        assert_eq!(warned, 1, "{at}");
+        assert!(matches!(ridden.ended, Some(RideError::GaveUp { .. })), "{at}: {ridden:?}");
+        assert_eq!(parts.left(), (0, 0), "{at}");
+        assert_eq!(ridden.panics, u32::from(parts.mine.went_off().is_some()), "{at}");
+        let asks = parts.asks.take();
+        let hasty = asks.windows(2).filter(|pair| pair[1] - pair[0] < ms(500)).count();
+        (parts.mine.went_off(), asks.len(), hasty)
+    };
+    let (_, asks, hasty) = give_up(Mine::default());
+    // The re-ask after the join.
+    assert_eq!((asks, hasty), (5, 1));
+    let mut gone_off = 0;
+    while let (Some(who), asked, hastily) = give_up(Mine::bears(gone_off)) {
+        gone_off += 1;
+        // An ask that panicked goes out again.
+        assert!(hastily <= hasty + (asked - asks), "{who}: {hastily} of {asked} asks");
+    }
+    assert!(gone_off > 20);
+}
+
+/// As the stream of its phases it is the same rider.
+#[test]
+fn an_attempt_that_panicked_is_shown_anew() {
+    let mut gone_off = BTreeSet::new();
+    for steps in 0.. {
+        let parts = Parts::new(Mine::bears(steps));
+        let refused = vec![Reply::Refuse(by("A1")), Reply::Refuse(by("A1"))];
+        let mut rider = RideOut::resuming(address(), token, asks(&parts, refused))
+            .join(joins(&parts))
+            .timer(parts.clock.clone())
+            .phases();
+        let (mut shown, mut answered, mut executor) = (0, 0, Executor::new());
+        loop {
+            match executor.poll(|cx| rider.poll_next_unpin(cx)) {
+                Some(Poll::Ready(Some(Ok(Phase::RidingOut(charge))))) => {
+                    assert_eq!(charge.activation(), Some(&tag("A1")));
+                    shown += 1;
+                }
+                Some(Poll::Ready(Some(Ok(Phase::Answered(_))))) => answered += 1,
+                Some(Poll::Ready(Some(Ok(Phase::Live(_))))) => break,
+                Some(Poll::Ready(_)) => panic!("it ended"),
+                Some(Poll::Pending) => executor.wait(&parts),
+                None => {}
+            }
+        }
+        let Some(who) = parts.mine.went_off() else { break };
+        assert!((1..=3).contains(&shown), "{who}: shown {shown} times");
+        assert!((1..=2).contains(&answered), "{who}: answered {answered} times");
+        gone_off.insert(who);
+    }
+    assert!(gone_off.contains("join, polled") && gone_off.contains("ask, polled"));
+}
+
+/// The read has its own way through the same parts.
+#[test]
+fn every_part_of_a_read_panics_once() {
+    let read_through = |mine| {
+        let parts = Parts::new(mine);
+        let (asking, mut refusals) =
+            (parts.clone(), vec![by("A1"), by("A1"), by_route(), by("B1")].into_iter());
+        let ask = move |_: Ask| {
+            asking.asks.borrow_mut().push(asking.clock.elapsed());
+            asking.mine.step("ask");
+            let answer = refusals.next().map_or(Ok(7), |it| Err(asking.refuses(it)));
+            Box::pin(asking.mined("ask, polled", pausing_once(ready(answer))))
+        };
+        let read = Read::new(address(), ask)
+            .news(news(&parts))
+            .timer(parts.clock.clone())
+            .budget(Budget::default().spread(ms(100)))
+            .deadline(ms(60_000));
+        let mut read = Box::pin(read);
+        let (mut panics, mut executor) = (0, Executor::new());
+        let value = loop {
+            match executor.poll(|cx| read.as_mut().poll(cx)) {
+                Some(Poll::Ready(value)) => break value,
+                Some(Poll::Pending) => executor.wait(&parts),
+                None => panics += 1,
+            }
+        };
+        assert_eq!(parts.left(), (0, 0), "{:?}", parts.mine.went_off());
+        assert_eq!(value.unwrap(), 7, "{:?}", parts.mine.went_off());
+        assert_eq!(panics, u32::from(parts.mine.went_off().is_some()));
+        (parts.mine.went_off(), parts.asks.take().len())
+    };
+    let (_, asks) = read_through(Mine::default());
+    assert_eq!(asks, 5);
+    let mut gone_off = BTreeSet::new();
+    for steps in 0.. {
+        let (Some(who), asked) = read_through(Mine::bears(steps)) else { break };
+        gone_off.insert(who);
+        assert!(asked <= asks + 1, "{who}: {asked} asks");
+    }
+    let parts = ["ask", "ask, polled", "news", "now", "ruling", "sleep", "sleep, polled"];
+    assert_eq!(gone_off, BTreeSet::from(parts));
+}
+
+/// A panic never raises the deadline of a read (`R28`), wherever it comes.
+#[test]
+fn a_panic_does_not_raise_the_deadline_of_a_read() {
+    for steps in 0.. {
+        let heard = Heard::begin();
+        let parts = Parts::new(Mine::bears(steps));
+        let asking = parts.clone();
+        let ask = move |_: Ask| {
+            asking.mine.step("ask");
+            Box::pin(asking.mined("ask, polled", ready(Err::<(), _>(asking.refuses(by_route())))))
+        };
+        let read = Read::new(address(), ask).timer(parts.clock.clone()).deadline(ms(1_250));
+        let mut read = Box::pin(read);
+        let mut executor = Executor::new();
+        let error = loop {
+            match executor.poll(|cx| read.as_mut().poll(cx)) {
+                Some(Poll::Ready(ended)) => break ended.unwrap_err(),
+                Some(Poll::Pending) => executor.wait(&parts),
+                None => {}
+            }
+        };
+        let who = parts.mine.went_off();
+        assert_eq!(parts.clock.elapsed(), ms(1_250), "{who:?}");
+        assert!(matches!(error, ReadError::Recycling(_)), "{who:?}: {error}");
+        assert_eq!((heard.all().len(), parts.left()), (1, (0, 0)), "{who:?}");
+        if who.is_none() {
+            break;
+        }
+    }
+}
