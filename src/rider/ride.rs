@@ -211,8 +211,14 @@ where
         if lived < self.state.budget.pace {
             self.state.waits.hold(later(now, self.state.budget.pace));
         }
-        self.chain().reject(rejection, error);
+        self.reject(rejection, error);
         Turn::Again
+    }
+
+    /// Has a rejection charged, with the next look at the chain, and that comes first.
+    fn reject(&mut self, rejection: Rejection, error: Option<A::Error>) {
+        self.state.unheard = HEAR_AFTER;
+        self.chain().reject(rejection, error);
     }
 
     /// A subscription opens.

@@ -38,7 +38,7 @@ pub(super) struct State<A: Source<P>, P> {
     pub(super) granted: u32,
     // How many items have passed since the chain was looked at.
     pub(super) unheard: u32,
-    // How many turns have been taken since the timers were looked at.
+    // How many items and turns there were since the timers were looked at.
     pub(super) untimed: u32,
     pub(super) resume: Option<P>,
     pub(super) newest: Option<u64>,
@@ -109,6 +109,7 @@ impl<A: Source<P>, P> State<A, P> {
         let passed = mem::take(&mut self.granted) - left;
         self.passed += passed;
         self.unheard += passed;
+        self.untimed += passed;
         // One that no look came to yet is kept: that stream may be over. But whom a stream wakes is
         // the last who polled it.
         let kept = self.handed_over.take().filter(Poll::is_ready);

@@ -34,7 +34,7 @@ where
                 if asking && !self.has_refused(&tag) && self.state.gone.as_ref() != Some(&tag) =>
             {
                 // It stands for the answer that will not come.
-                self.chain().reject(Rejection::by_owner(Some(tag)), None);
+                self.reject(Rejection::by_owner(Some(tag)), None);
             }
             News::NotServing(tag) if live.is_some() => {
                 let served_by = self.state.opened.as_ref().and_then(|opened| opened.by.clone());

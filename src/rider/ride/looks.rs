@@ -147,7 +147,7 @@ where
         }
         match self.stage() {
             Some(StageProj::Waiting { .. }) => return self.wait_is_over(),
-            Some(StageProj::Asking { .. }) => self.chain().reject(Rejection::by_route(), None),
+            Some(StageProj::Asking { .. }) => self.reject(Rejection::by_route(), None),
             _ => self.set(Stage::Due),
         }
         Turn::Again
