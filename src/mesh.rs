@@ -34,7 +34,7 @@
 //! let (mesh, address) = (Mesh::new(), "prices/eur".parse::<Address>()?);
 //! mesh.store(&address, 108);
 //! let stream = StreamId::mint();
-//! let prices = mesh.subscribe(&address, stream).await?;
+//! let prices = mesh.subscribe(&address, stream).await?.into_stream();
 //! let mut news = mesh.news(&address);
 //!
 //! let recycled = mesh.recycle(&address).expect("an owner is there");
@@ -45,7 +45,7 @@
 //! mesh.teardown_of(&recycled).expect("it can be observed").await;
 //! assert_eq!(news.next().await, Some(News::Ended(Some(recycled))));
 //!
-//! let mut prices = mesh.subscribe(&address, stream).await?;
+//! let mut prices = mesh.subscribe(&address, stream).await?.into_stream();
 //! assert_eq!(prices.next().await.unwrap()?.value, 108);
 //! # Ok(())
 //! # }
@@ -103,8 +103,8 @@ use crate::{address::Address, sync::lock, teardown::Teardown};
 /// mesh.store(&address, 108);
 ///
 /// let elsewhere = mesh.clone();
-/// let one = mesh.subscribe(&address, StreamId::mint()).await?;
-/// let two = elsewhere.subscribe(&address, StreamId::mint()).await?;
+/// let one = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
+/// let two = elsewhere.subscribe(&address, StreamId::mint()).await?.into_stream();
 /// assert_eq!(one.activation(), two.activation());
 /// # Ok(())
 /// # }

@@ -18,10 +18,11 @@ pub(crate) async fn follow(stage: Rc<Stage>) -> Account {
     let mut retries = 0;
     while retries <= RETRIES {
         account.ask(stage.now());
-        let Ok(mut items) = stage.mesh.subscribe(&stage.address, StreamId::mint()).await else {
+        let Ok(answer) = stage.mesh.subscribe(&stage.address, StreamId::mint()).await else {
             retries += 1;
             continue;
         };
+        let mut items = answer.into_stream();
         retries = 0;
         loop {
             tokio::select! {

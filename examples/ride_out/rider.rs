@@ -5,7 +5,7 @@ use std::{cell::RefCell, rc::Rc};
 use futures::StreamExt;
 use rideout::{
     Charge, RideOut, Speaker, Wait,
-    rider::{Answer, Nudger, Phase},
+    rider::{Nudger, Phase},
 };
 
 use super::events::{Account, Stage};
@@ -20,7 +20,7 @@ pub(crate) fn follow(stage: &Rc<Stage>) -> (Nudger, impl Future<Output = Account
             (Rc::clone(&asking), asking.mesh.clone(), asking.address.clone());
         asked.borrow_mut().ask(stage.now());
         stage.meet(format_args!("ask {}", ask.attempt));
-        async move { mesh.subscribe(&address, ask.stream).await.map(Answer::from) }
+        async move { mesh.subscribe(&address, ask.stream).await }
     })
     .join(move |activation| mesh.teardown_of(&activation))
     .news(stage.mesh.news(&stage.address));

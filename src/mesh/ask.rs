@@ -11,6 +11,7 @@ use crate::{
     activation::{Activation, StreamId},
     address::Address,
     refusal::Refusal,
+    rider::Answer,
     sync::lock,
     time::{Timer, TokioTimer},
 };
@@ -45,7 +46,7 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
     /// mesh.store(&address, 108);
     ///
-    /// let mut prices = mesh.subscribe(&address, StreamId::mint()).await?;
+    /// let mut prices = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
     /// assert_eq!(prices.next().await.unwrap()?.value, 108);
     /// # Ok(())
     /// # }
@@ -54,12 +55,14 @@ impl<T: Send + Sync + 'static> Mesh<T> {
         &self,
         address: &Address,
         stream: StreamId,
-    ) -> Result<Subscription<T>, Refusal> {
+    ) -> Result<Answer<Subscription<T>>, Refusal> {
         *lock(&self.world.state).asks.entry(address.path().to_owned()).or_default() += 1;
         let opened = self.ask(address, |reply| Request::Subscribe { stream, reply });
         let (activation, items) = opened.await?;
 
-        Ok(Subscription::new(address.clone(), activation, items, self.world.gone.completed()))
+        let gone = self.world.gone.completed();
+        let subscription = Subscription::new(address.clone(), activation.clone(), items, gone);
+        Ok(Answer::new(subscription).served_by(activation))
     }
 
     /// Writes a value at `address`, and returns its version when its owner has stored it and sent it to
@@ -88,7 +91,7 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
     /// mesh.store(&address, 108);
-    /// let mut prices = mesh.subscribe(&address, StreamId::mint()).await?;
+    /// let mut prices = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
     ///
     /// assert_eq!(mesh.write(&address, 109).await?, 2);
     /// assert_eq!(prices.next().await.unwrap()?.value, 108);

@@ -56,7 +56,7 @@ impl<T> Mesh<T> {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
     /// mesh.store(&address, 108);
-    /// let prices = mesh.subscribe(&address, StreamId::mint()).await?;
+    /// let prices = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
     /// assert_eq!(mesh.subscribers(&address), 1);
     /// # drop(prices);
     /// # Ok(())

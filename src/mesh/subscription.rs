@@ -15,7 +15,6 @@ use crate::{
     activation::{Activation, StreamId},
     address::Address,
     refusal::Refusal,
-    rider::Answer,
     sync::lock,
     teardown::Completed,
 };
@@ -106,7 +105,7 @@ impl<T> Register<T> {
 /// let (mesh, address) = (Mesh::new(), "prices/eur".parse::<Address>()?);
 /// mesh.store(&address, 108);
 ///
-/// let mut prices = mesh.subscribe(&address, StreamId::mint()).await?;
+/// let mut prices = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
 /// assert_eq!(prices.next().await, Some(Ok(Versioned { version: 1, value: 108 })));
 /// assert_eq!(Some(prices.activation()), mesh.activation_of(&address).as_ref());
 ///
@@ -142,34 +141,6 @@ impl<T> Subscription<T> {
     /// Returns the activation that serves the stream.
     pub fn activation(&self) -> &Activation {
         &self.activation
-    }
-}
-
-/// A rider is told which activation serves it.
-///
-/// # Examples
-///
-/// ```
-/// use futures::TryStreamExt;
-/// use rideout::{RideOut, mesh::Mesh, rider::Answer};
-///
-/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let (mesh, address) = (Mesh::new(), "prices/eur".parse::<rideout::Address>()?);
-/// mesh.store(&address, 108);
-///
-/// let mut prices = RideOut::new(address.clone(), move |ask| {
-///     let (mesh, address) = (mesh.clone(), address.clone());
-///     async move { mesh.subscribe(&address, ask.stream).await.map(Answer::from) }
-/// });
-/// assert_eq!(prices.try_next().await?.unwrap().value, 108);
-/// # Ok(())
-/// # }
-/// ```
-impl<T> From<Subscription<T>> for Answer<Subscription<T>> {
-    fn from(subscription: Subscription<T>) -> Self {
-        let activation = subscription.activation.clone();
-        Answer::new(subscription).served_by(activation)
     }
 }
 

@@ -62,6 +62,11 @@ impl<S> Answer<S> {
         self.activation.as_ref()
     }
 
+    /// Returns the subscription itself.
+    pub fn into_stream(self) -> S {
+        self.stream
+    }
+
     pub(super) fn into_parts(self) -> (S, Option<Activation>) {
         (self.stream, self.activation)
     }

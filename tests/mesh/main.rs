@@ -14,7 +14,6 @@ use rideout::{
     ledger::Key,
     mesh::{FaultGuard, Mesh, NewsStream, Subscription, Versioned},
     refusal::answered_by,
-    rider::Answer,
 };
 use tokio::{
     runtime::Handle,
@@ -46,7 +45,7 @@ async fn in_time<F: Future>(future: F) -> F::Output {
 }
 
 async fn subscribe(mesh: &Mesh<u64>, address: &Address) -> Subscription<u64> {
-    mesh.subscribe(address, StreamId::mint()).await.unwrap()
+    mesh.subscribe(address, StreamId::mint()).await.unwrap().into_stream()
 }
 
 async fn refused(mesh: &Mesh<u64>, address: &Address) -> Refusal {

@@ -24,7 +24,7 @@ async fn a_subscription_is_the_full_state_and_then_the_changes() {
     assert_eq!(mesh.write(&address, 20).await, Ok(3));
 
     assert_eq!(
-        Answer::from(subscribe(&mesh, &address).await).activation(),
+        mesh.subscribe(&address, StreamId::mint()).await.unwrap().activation(),
         Some(late.activation())
     );
     let item = |version, value| Some(Ok(Versioned { version, value }));
@@ -203,12 +203,12 @@ async fn only_a_recycle_is_announced_and_only_to_subscribers() {
 async fn a_subscription_is_counted_while_it_is_held() {
     let (mesh, address) = mesh();
     let stream = StreamId::mint();
-    let mut first = mesh.subscribe(&address, stream).await.unwrap();
+    let mut first = mesh.subscribe(&address, stream).await.unwrap().into_stream();
     let other = subscribe(&mesh, &address).await;
     assert_eq!(mesh.subscribers(&address), 2);
 
     // R44: the same stream again is no second registration, and its predecessor falls silent.
-    let mut second = mesh.subscribe(&address, stream).await.unwrap();
+    let mut second = mesh.subscribe(&address, stream).await.unwrap().into_stream();
     assert_eq!(mesh.subscribers(&address), 2);
     mesh.write(&address, 2).await.unwrap();
     assert_eq!(value(&mut first).await, 1);
@@ -255,6 +255,6 @@ async fn latency_is_the_way_to_the_owner() {
     let recycled = mesh.recycle(&address).unwrap();
     torn_down(&mesh, &recycled).await;
 
-    assert_ne!(ask.await.unwrap().activation(), &recycled);
+    assert_ne!(ask.await.unwrap().activation(), Some(&recycled));
     assert_eq!(began.elapsed(), 2 * SECOND);
 }

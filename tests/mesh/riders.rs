@@ -11,7 +11,7 @@ fn rider(
     let news = mesh.news(&address);
     RideOut::new(address.clone(), move |ask| {
         let (mesh, address) = (asked.clone(), address.clone());
-        async move { mesh.subscribe(&address, ask.stream).await.map(Answer::from) }
+        async move { mesh.subscribe(&address, ask.stream).await }
     })
     .join(move |activation| joined.teardown_of(&activation))
     .news(news)
