@@ -129,7 +129,8 @@ async fn a_read_comes_back_when_its_owner_does() {
     // C2.
     let owner = Owner::answers([script::Reply::Silent]);
     let clock = owner.clone();
-    let read = Read::new(address(), move |_| {
+    let read = Read::new(address(), move |ask| {
+        assert!(ask.attempt < 100, "asked too often");
         ready(if clock.now() < 8_000 { Err(by("A1")) } else { Ok(7) })
     });
     assert_eq!(read.deadline(ms(15_000)).await.ok(), Some(7));
