@@ -50,6 +50,7 @@ async fn read<const N: usize, const M: usize>(
     let (asked, clock) = (Rc::clone(&times), owner.clone());
     let read = Read::new(address(), move |ask: Ask| {
         assert!(ask.charge.is_uncharged(), "a read charges nothing");
+        assert!(ask.attempt < 50_000, "asked too often");
         let index = usize::try_from(ask.attempt).expect("few asks") - 1;
         let (late, says) = says[index.min(N - 1)].clone();
         asked.borrow_mut().push(clock.now());
@@ -128,7 +129,8 @@ async fn a_read_comes_back_when_its_owner_does() {
     // C2.
     let owner = Owner::answers([script::Reply::Silent]);
     let clock = owner.clone();
-    let read = Read::new(address(), move |_| {
+    let read = Read::new(address(), move |ask| {
+        assert!(ask.attempt < 100, "asked too often");
         ready(if clock.now() < 8_000 { Err(by("A1")) } else { Ok(7) })
     });
     assert_eq!(read.deadline(ms(15_000)).await.ok(), Some(7));
@@ -170,6 +172,28 @@ async fn no_refusal_at_all_is_a_time_out() {
 async fn a_deadline_of_zero_asks_nothing() {
     let ran = simple([now(Ok(7))], 0).await;
     assert_eq!((ran.outcome, ran.at, ran.asks), (Outcome::TimedOut { asks: 0 }, 0, vec![]));
+}
+
+#[test]
+fn a_deadline_of_zero_asks_nothing_whatever_its_timer_makes_of_it() {
+    // As tokio's does between two ticks, where even a sleep of nothing is not over at once.
+    struct Late;
+
+    impl rideout::time::Timer for Late {
+        type Sleep = std::future::Pending<()>;
+
+        fn sleep(&self, _: Duration) -> Self::Sleep {
+            std::future::pending()
+        }
+
+        fn now(&self) -> std::time::Instant {
+            std::time::Instant::now()
+        }
+    }
+
+    let read = Read::new(address(), |_| -> Ready<Result<(), Refusal>> { panic!("it asks") });
+    let ended = read.deadline(Duration::ZERO).timer(Late).now_or_never();
+    assert!(matches!(ended, Some(Err(ReadError::TimedOut { asks: 0, .. }))));
 }
 
 #[tokio::test(start_paused = true)]

@@ -219,6 +219,7 @@ async fn a_spent_deadline_is_one_warning_with_its_facts() {
         let asked = Rc::clone(&stream);
         let read = Read::new(address(), move |ask| {
             asked.set(Some(ask.stream));
+            assert!(ask.attempt < 100, "asked too often");
             std::future::ready(Err::<(), _>(refuse(ask.attempt)))
         });
         let Err(ReadError::Recycling(spent)) = read.deadline(ms(1_200)).await else {
