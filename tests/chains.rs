@@ -153,6 +153,16 @@ fn a_dropped_chain_gives_back_what_it_had_not_finished_in_order() {
 }
 
 #[test]
+fn a_dropped_chain_gives_back_the_first_ask() {
+    let (carrier, owner) = (carrier(), Owner::default());
+    for asks in 1..=3 {
+        let mut chain = saying(&carrier, &owner);
+        assert!(look(&mut chain).is_pending());
+        assert_eq!(owner.asks(), asks);
+    }
+}
+
+#[test]
 fn a_dropped_chain_gives_back_the_debt_of_an_uncharged_ask() {
     let (carrier, owner, (task, waker)) = (carrier(), Owner::default(), Task::new());
     let mut old = saying(&carrier, &owner);

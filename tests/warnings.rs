@@ -32,9 +32,12 @@ async fn gives_up(owner: &Owner, budget: Budget) -> (Box<GaveUp>, Option<Box<Ref
     panic!("it rides for ever");
 }
 
+/// A name; what the owner says to ask n; the budget; cause, axis, key, count and its budget.
+type Case = (&'static str, fn(u32) -> Refusal, Budget, Cause, Axis, &'static str, u32, u32);
+
 #[tokio::test(start_paused = true)]
 async fn a_give_up_is_one_warning_with_its_facts_and_an_error_with_the_same() {
-    let cases: [(&str, fn(u32) -> Refusal, Budget, Cause, Axis, &str, u32, u32); 4] = [
+    let cases: [Case; 4] = [
         ("wedged", |_| by("A1"), Budget::new().re_asks(2), Cause::Wedged, Axis::Time, "A1", 3, 2),
         (
             "loop",

@@ -30,7 +30,21 @@ fn a_dropped_chain_gives_back_place_debt_and_charge() {
     });
 }
 
-/// As before with the first ask, which has no charge, and a nudge in the race.
+/// As before with the first ask, which has no charge: its debt alone is left.
+#[test]
+fn a_dropped_chain_gives_back_its_debt() {
+    check("dropped_debt", None, 5, || {
+        let world = World::new(0, Script { lingers: true, ..Script::default() });
+        let old = with_an_attempt_out(&world);
+        let dropped = thread::spawn(move || drop(old));
+        let mut new = chain(&world);
+        assert!(matches!(next(&mut new), Some(Ok(()))));
+        join([dropped]);
+        world.judge(&mut new, 2);
+    });
+}
+
+/// As before, and a nudge in the race.
 #[test]
 fn a_dropped_chain_gives_back_what_it_had_covered() {
     check("dropped_uncharged", Some(2), 100, || {

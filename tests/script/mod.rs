@@ -91,9 +91,12 @@ pub(crate) struct Asked {
 #[derive(Clone)]
 pub(crate) struct Owner(Rc<Inner>);
 
+/// What the owner replies to each ask.
+type Script = Box<dyn FnMut(&Asked) -> Reply>;
+
 pub(crate) struct Inner {
     began: Instant,
-    script: RefCell<Box<dyn FnMut(&Asked) -> Reply>>,
+    script: RefCell<Script>,
     asked: RefCell<Vec<Asked>>,
     teardowns: RefCell<HashMap<Activation, u64>>,
     looked: RefCell<Vec<(u64, Activation)>>,
