@@ -69,7 +69,8 @@ async fn read<const N: usize, const M: usize>(
     .budget(budget)
     .news(owner.news(news));
     let mut read = pin!(read);
-    let outcome = match read.as_mut().await {
+    let within = tokio::time::timeout(ms(3_600_000), read.as_mut());
+    let outcome = match within.await.expect("a read ends by its deadline") {
         Ok(value) => Outcome::Present(value),
         Err(ReadError::Absent(_)) => Outcome::Absent,
         Err(ReadError::Verdict(error)) => match rideout::Refused::ruling(&error, &address()) {

@@ -180,6 +180,26 @@ async fn the_end_of_the_old_one_ends_the_old_one_alone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_end_that_was_old_in_one_ride_out_is_news_in_the_next() {
+    // R22: it stands for the answer that will not come.
+    let owner = Owner::answers([
+        serve([1]).by("A1").completes(1_300).into(),
+        after(1_000, serve([2]).by("B1").fails(2_000, by_route())),
+        Reply::Silent,
+        serve([3]).by("A2").into(),
+    ]);
+    let ended = (6_000, News::Ended(Some(tag("A1"))));
+    let rider = owner.rider();
+    let nudger = rider.nudger();
+    let mut rider = rider.news(owner.news([ended]));
+    watch(&owner, &mut rider, 1_000).await;
+    nudger.nudge();
+    let seen = watch(&owner, &mut rider, 9_000).await;
+    assert_eq!(seen, items(&[(2_000, 2), (6_000, 3)]));
+    assert_eq!(owner.asked()[3].charge.activation(), Some(&tag("A1")));
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_end_of_the_old_one_while_the_refresh_waits_shortens_nothing() {
     let owner = Owner::answers([
         serve([1]).by("A1").fails(1_300, by("A1")).into(),
