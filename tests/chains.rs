@@ -66,6 +66,39 @@ fn the_new_chain_has_its_turn_when_the_old_ones_attempt_is_over() {
     assert_eq!((owner.counts(), owner.outstanding()), (vec![0, 1], 1));
 }
 
+/// A debt that stands when the old chain's attempt is over is the new one's, whatever the old one
+/// does next.
+#[test]
+fn a_nudge_during_an_old_chains_ask_wakes_the_new_one() {
+    let (carrier, owner, (task, waker)) = (carrier(), Owner::default(), Task::new());
+    let mut old = chain(&carrier, &owner);
+    assert!(look(&mut old).is_pending());
+    let mut new = chain(&carrier, &owner);
+    carrier.nudge();
+    assert!(poll_next(&mut new, &waker).is_pending());
+    owner.says(Ok(7));
+    assert_eq!((answer(&mut old), task.wakes()), (7, 1));
+    assert!(poll_next(&mut new, &waker).is_pending());
+    assert_eq!((owner.counts(), owner.outstanding()), (vec![0, 0], 1));
+}
+
+/// A verdict ends the old chain. What the new one had charged waits for nothing but the place.
+#[test]
+fn the_new_chain_has_its_turn_when_the_old_one_ends_in_a_verdict() {
+    let (carrier, owner, (task, waker)) = (carrier(), Owner::default(), Task::new());
+    let mut old = chain(&carrier, &owner);
+    assert!(look(&mut old).is_pending());
+    let mut new = chain(&carrier, &owner);
+    carrier.reject(by_owner("0A"));
+    assert!(poll_next(&mut new, &waker).is_pending());
+    let wakes = task.wakes();
+    owner.says(absent());
+    assert!(matches!(error(&mut old), RideError::Verdict(_)));
+    assert!(task.wakes() > wakes);
+    assert!(poll_next(&mut new, &waker).is_pending());
+    assert_eq!((owner.counts(), owner.outstanding()), (vec![0, 1], 1));
+}
+
 /// The rejection of an old chain's attempt is the new one's to charge, at once, whatever the old one
 /// does next.
 #[test]
@@ -160,6 +193,9 @@ fn a_dropped_chain_gives_back_the_first_ask() {
         assert!(look(&mut chain).is_pending());
         assert_eq!(owner.asks(), asks);
     }
+    let mut triggers = Box::pin(carrier.triggers());
+    assert_eq!(look(&mut triggers), Poll::Ready(Some(Trigger::Ask)));
+    assert!(look(&mut triggers).is_pending(), "a debt, and not an entry");
 }
 
 #[test]
