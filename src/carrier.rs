@@ -114,7 +114,7 @@ struct State {
     // Rejections, and the charges that were given back, in order.
     inbox: VecDeque<Trigger>,
     slot: slot::State,
-    // Whether the debt has been handed out as a trigger that has not begun yet.
+    // Whether the debt has been handed out as a trigger since it was last incurred.
     offered: bool,
     // Whether the attempt that is out has said that its ask went out.
     asked: bool,
@@ -335,7 +335,7 @@ impl Carrier {
             if !charge.is_uncharged() {
                 state.slot.owe();
             }
-            (state.offered, state.asked) = (false, false);
+            state.asked = false;
             Some(if state.slot.claim() { Turn::Begun } else { Turn::Dropped })
         })
     }

@@ -5,7 +5,7 @@
 mod by_hand;
 mod chain;
 
-use std::task::Poll;
+use std::{cell::Cell, pin::Pin, rc::Rc, task::Poll};
 
 use by_hand::{Task, kept};
 use chain::{
@@ -13,8 +13,7 @@ use chain::{
     saying, within,
 };
 use futures::{FutureExt, StreamExt};
-use proptest::prelude::*;
-use rideout::{Budget, CarrierExt, Charge, Key, Rejection, RideError, carrier::Trigger};
+use rideout::{Budget, Carrier, CarrierExt, Charge, Rejection, RideError, carrier::Trigger};
 
 /// The newest triggers are the only ones: the old chain ends, its waiter woken for it.
 #[test]
@@ -64,6 +63,91 @@ fn the_new_chain_has_its_turn_when_the_old_ones_attempt_is_over() {
     assert!(task.wakes() > wakes);
     assert!(poll_next(&mut new, &waker).is_pending());
     assert_eq!((owner.counts(), owner.outstanding()), (vec![0, 1], 1));
+}
+
+/// A debt that stands when the old chain's attempt is over is the new one's, whatever the old one
+/// does next.
+#[test]
+fn a_nudge_during_an_old_chains_ask_wakes_the_new_one() {
+    let (carrier, owner, (task, waker)) = (carrier(), Owner::default(), Task::new());
+    let mut old = chain(&carrier, &owner);
+    assert!(look(&mut old).is_pending());
+    let mut new = chain(&carrier, &owner);
+    carrier.nudge();
+    assert!(poll_next(&mut new, &waker).is_pending());
+    owner.says(Ok(7));
+    assert_eq!((answer(&mut old), task.wakes()), (7, 1));
+    assert!(poll_next(&mut new, &waker).is_pending());
+    assert_eq!((owner.counts(), owner.outstanding()), (vec![0, 0], 1));
+}
+
+/// A verdict ends the old chain. What the new one had charged waits for nothing but the place.
+#[test]
+fn the_new_chain_has_its_turn_when_the_old_one_ends_in_a_verdict() {
+    let (carrier, owner, (task, waker)) = (carrier(), Owner::default(), Task::new());
+    let mut old = chain(&carrier, &owner);
+    assert!(look(&mut old).is_pending());
+    let mut new = chain(&carrier, &owner);
+    carrier.reject(by_owner("0A"));
+    assert!(poll_next(&mut new, &waker).is_pending());
+    let wakes = task.wakes();
+    owner.says(absent());
+    assert!(matches!(error(&mut old), RideError::Verdict(_)));
+    assert!(task.wakes() > wakes);
+    assert!(poll_next(&mut new, &waker).is_pending());
+    assert_eq!((owner.counts(), owner.outstanding()), (vec![0, 1], 1));
+
+    let wakes = task.wakes();
+    drop(old);
+    assert_eq!(task.wakes(), wakes, "an ended chain has nothing to give back");
+}
+
+/// Never two outstanding: an attempt is gone before its place is free, however it ends.
+#[test]
+fn an_attempt_is_dropped_before_its_place_is_free() {
+    struct Held(Carrier, Rc<Cell<bool>>);
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            self.1.set(format!("{:?}", self.0).contains("taken: true"));
+        }
+    }
+
+    type End = fn(&Carrier, &Owner, Pin<Box<chain::Chain>>);
+    let ends: [(&str, End); 5] = [
+        ("dropped", |_, _, chain| drop(chain)),
+        ("rejected", |_, _, mut chain| chain.as_mut().reject(by_owner("0A"), None)),
+        ("refused", |_, owner, mut chain| {
+            owner.says(draining(by_owner("0A")));
+            assert!(look(&mut chain).is_pending());
+        }),
+        ("answered", |_, owner, mut chain| {
+            owner.says(Ok(7));
+            assert_eq!(answer(&mut chain), 7);
+        }),
+        ("given up", |carrier, _, mut chain| {
+            carrier.reject(Rejection::by_route());
+            assert!(matches!(error(&mut chain), RideError::GaveUp { .. }));
+        }),
+    ];
+    for (name, end) in ends {
+        let (carrier, owner) = (within(Budget::default().re_asks(0)), Owner::default());
+        let (handle, asks, held_place) =
+            (carrier.clone(), owner.clone(), Rc::new(Cell::new(false)));
+        let seen = Rc::clone(&held_place);
+        let mut once = Some(Held(handle, seen));
+        let mut chain = chain::probing(&carrier, move |charge| {
+            let (held, ask) = (once.take(), asks.ask(charge));
+            async move {
+                let _held = held;
+                ask.await
+            }
+            .boxed_local()
+        });
+        assert!(look(&mut chain).is_pending());
+        end(&carrier, &owner, chain);
+        assert!(held_place.get(), "{name}: its place was free already");
+    }
 }
 
 /// The rejection of an old chain's attempt is the new one's to charge, at once, whatever the old one
@@ -160,6 +244,9 @@ fn a_dropped_chain_gives_back_the_first_ask() {
         assert!(look(&mut chain).is_pending());
         assert_eq!(owner.asks(), asks);
     }
+    let mut triggers = Box::pin(carrier.triggers());
+    assert_eq!(look(&mut triggers), Poll::Ready(Some(Trigger::Ask)));
+    assert!(look(&mut triggers).is_pending(), "a debt, and not an entry");
 }
 
 #[test]
@@ -257,132 +344,4 @@ fn a_dropped_chain_leaves_no_waiter() {
     drop(new);
     drop(old);
     assert_eq!((kept(&task), owner.outstanding()), (0, 0));
-}
-
-#[derive(Clone, Debug)]
-enum Op {
-    Nudge,
-    Reject,
-    Poll,
-    Answer,
-    Refuse,
-    /// Another chain takes over, and then the old one is dropped.
-    TakeOver,
-    /// The chain is dropped, and then another is built.
-    Rebuild,
-}
-
-fn ops() -> impl Strategy<Value = Vec<Op>> {
-    let op = prop_oneof![
-        2 => Just(Op::Nudge),
-        2 => Just(Op::Reject),
-        6 => Just(Op::Poll),
-        2 => Just(Op::Answer),
-        2 => Just(Op::Refuse),
-        1 => Just(Op::TakeOver),
-        1 => Just(Op::Rebuild),
-    ];
-    prop::collection::vec(op, 0..100)
-}
-
-proptest! {
-    /// Whatever is done in whatever order: one outstanding, an ask after every trigger, and none
-    /// without one.
-    #[test]
-    fn one_outstanding_none_lost_none_doubled(ops in ops()) {
-        let (carrier, owner) = (within(Budget::default().re_asks(u32::MAX)), Owner::default());
-        let mut chain = Some(saying(&carrier, &owner));
-        // How many things asked for an ask, how many of them were charged, and how many asks there
-        // had been when the last one came that no answer makes stale.
-        let (mut reasons, mut charged, mut last) = (1, 0, 0);
-        // Whether the owner has said something that the chain has not been polled for.
-        let mut said = false;
-        for op in ops {
-            let out = owner.outstanding() == 1;
-            match op {
-                Op::Nudge => {
-                    carrier.nudge();
-                    (reasons, last) = (reasons + 1, owner.asks());
-                }
-                Op::Reject => {
-                    carrier.reject(Rejection::by_route());
-                    (reasons, charged) = (reasons + 1, charged + 1);
-                }
-                Op::Answer if out => {
-                    owner.says(Ok(7));
-                    said = true;
-                }
-                Op::Refuse if out => {
-                    owner.says(draining(Rejection::by_route()));
-                    (reasons, charged, said) = (reasons + 1, charged + 1, true);
-                }
-                Op::TakeOver | Op::Rebuild => {
-                    if let Op::Rebuild = op {
-                        drop(chain.take());
-                    }
-                    chain = Some(saying(&carrier, &owner));
-                    if out || said {
-                        (reasons, last, said) = (reasons + 1, owner.asks(), false);
-                    }
-                }
-                Op::Poll => {
-                    let chain = chain.as_mut().expect("one is always built");
-                    while look(chain).is_ready() {}
-                    said = false;
-                }
-                Op::Answer | Op::Refuse => {}
-            }
-            prop_assert!(owner.outstanding() <= 1, "two outstanding");
-        }
-        let chain = chain.as_mut().expect("one is always built");
-        loop {
-            while look(chain).is_ready() {}
-            if owner.outstanding() == 0 {
-                break;
-            }
-            owner.says(Ok(7));
-        }
-        prop_assert!(owner.asks() > last, "lost: {} asks, one is due after {last}", owner.asks());
-        prop_assert!(owner.asks() <= reasons, "{} asks for {reasons} reasons", owner.asks());
-        let most = owner.counts().into_iter().max().unwrap_or(0);
-        prop_assert!(most <= charged, "charged twice: {most} of {charged}");
-        prop_assert!(format!("{carrier:?}").contains("owed: false, taken: false"), "{carrier:?}");
-    }
-
-    /// Every rejection is attempted once where nothing is answered in between, in the order in which
-    /// it came, however often the chain is built anew.
-    #[test]
-    fn every_rejection_is_attempted_in_order(ops in ops()) {
-        let (carrier, owner) = (within(Budget::default().re_asks(u32::MAX)), Owner::default());
-        let (mut chain, mut rejected) = (saying(&carrier, &owner), 0);
-        // A refusal, of an activation that refused before, keeps the counts of the route apart.
-        let refuse = || owner.says(draining(by_owner("0A")));
-        for op in ops {
-            match op {
-                Op::Nudge => carrier.nudge(),
-                Op::Reject => {
-                    carrier.reject(Rejection::by_route());
-                    rejected += 1;
-                }
-                Op::TakeOver => chain = saying(&carrier, &owner),
-                Op::Refuse if owner.outstanding() == 1 => refuse(),
-                _ => assert!(look(&mut chain).is_pending()),
-            }
-        }
-        let by_route = |ask: &usize| owner.charge(*ask).key() == Some(Key::Route);
-        for _ in 0..200 {
-            assert!(look(&mut chain).is_pending());
-            let attempted = (0..owner.asks()).filter(by_route).map(|it| owner.charge(it).count());
-            if attempted.max().unwrap_or(0) == rejected {
-                break;
-            }
-            refuse();
-        }
-        // Once each, or once more for each time it was dropped unanswered.
-        let mut attempted: Vec<_> =
-            (0..owner.asks()).filter(by_route).map(|it| owner.charge(it).count()).collect();
-        prop_assert!(attempted.is_sorted(), "out of order: {attempted:?}");
-        attempted.dedup();
-        prop_assert_eq!(attempted, (1..=rejected).collect::<Vec<_>>());
-    }
 }

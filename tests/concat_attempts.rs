@@ -160,6 +160,18 @@ fn a_running_attempt_that_is_rejected_is_dropped_and_the_next_is_charged() {
     assert!(matches!(look(&mut chain), Poll::Ready(None)));
 }
 
+/// What had arrived before, and was not charged yet, comes first.
+#[test]
+fn a_running_attempt_that_is_rejected_queues_behind_what_has_arrived() {
+    let (carrier, owner) = (carrier(), Owner::default());
+    let mut chain = chain(&carrier, &owner);
+    assert!(look(&mut chain).is_pending());
+    carrier.reject(by_owner("0A"));
+    chain.as_mut().reject(by_owner("0B"), None);
+    assert!(look(&mut chain).is_pending());
+    assert_eq!(owner.charge(1).activation(), Some(&chain::activation("0A")));
+}
+
 #[test]
 fn a_rejection_between_attempts_is_charged_and_attempted() {
     let (carrier, owner) = (carrier(), Owner::default());

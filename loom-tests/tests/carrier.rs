@@ -88,7 +88,7 @@ fn a_rejection_and_a_nudge_are_covered_one_ask_at_a_time() {
 fn a_nudge_while_an_ask_is_out_is_one_more() {
     for (refuses, name) in [(0, "one_more"), (1, "the_next_attempt_is_that_one")] {
         check(name, Some(4), 10, move || {
-            let script = Script { refuses, lingers: true, says_when: true };
+            let script = Script { refuses, lingers: true, says_when: true, ends: false };
             let world = World::new(1, script);
             let mut chain = with_an_attempt_out(&world);
             let feed = spawn(&world, |world| world.nudge(0));

@@ -8,7 +8,7 @@ mod world;
 
 use common::check;
 use loom::thread;
-use rideout_under_loom::{Budget, Rejection};
+use rideout_under_loom::{Budget, Rejection, RideError};
 use world::{Script, World, chain, join, next, poll, ride, settle, spawn, with_an_attempt_out};
 
 /// A chain is dropped while its attempt is out, and another is built: that one is told what the
@@ -68,12 +68,29 @@ fn a_new_chain_waits_for_the_old_ones_attempt() {
         let mut old = with_an_attempt_out(&world);
         let finishes = thread::spawn(move || {
             assert!(matches!(next(&mut old), Some(Ok(()))));
-            assert!(next(&mut old).is_none(), "it has been taken over");
+            old // is not polled any more, and not dropped yet
         });
         let mut new = chain(&world);
         world.nudge(0);
         assert!(matches!(next(&mut new), Some(Ok(()))));
-        join([finishes]);
+        assert!(next(&mut finishes.join().unwrap()).is_none(), "it has been taken over");
+        world.judge(&mut new, 2);
+    });
+}
+
+/// As before, but the old one ends in a verdict, and what waits for the place is charged.
+#[test]
+fn a_charged_attempt_waits_for_an_old_one_that_ends() {
+    check("two_chains_verdict", Some(4), 10, || {
+        let world = World::new(1, Script { lingers: true, ends: true, ..Script::default() });
+        let mut old = with_an_attempt_out(&world);
+        let mut new = chain(&world);
+        let ends = thread::spawn(move || {
+            assert!(matches!(next(&mut old), Some(Err(RideError::Verdict(_)))));
+        });
+        world.reject(0);
+        assert!(matches!(next(&mut new), Some(Ok(()))));
+        join([ends]);
         world.judge(&mut new, 2);
     });
 }

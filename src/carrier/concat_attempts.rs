@@ -265,7 +265,6 @@ where
             Poll::Pending => Step::Pending,
             Poll::Ready(Ok(answer)) => {
                 this.attempt.set(None);
-                this.queue.clear();
                 *this.last = None;
                 this.carrier.opened();
                 Step::Answer(answer)

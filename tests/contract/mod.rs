@@ -157,10 +157,13 @@ fn leaves_nothing_after<S>(
     let task = Arc::new(Task::default());
     {
         let waker = Waker::from(Arc::clone(&task));
+        let mut pending = false;
         for _ in 0..polls {
-            if poll(subject.as_mut(), &mut Context::from_waker(&waker)).is_pending() {
+            // Not after the last poll: what it waits for is to be still to come when it is dropped.
+            if pending {
                 stimulus();
             }
+            pending = poll(subject.as_mut(), &mut Context::from_waker(&waker)).is_pending();
         }
     }
     drop(subject);

@@ -16,7 +16,7 @@ use loom::{
     },
     thread::{self, JoinHandle},
 };
-use rideout_under_loom::{Budget, Carrier, CarrierExt, Charge, Judged, Rejection, RideError};
+use rideout_under_loom::{Budget, Carrier, CarrierExt, Charge, Judged, Kind, Rejection, RideError};
 
 pub(crate) type Answer = Option<Result<(), RideError<Judged<()>>>>;
 pub(crate) type Chain = Pin<Box<dyn Stream<Item = Result<(), RideError<Judged<()>>>>>>;
@@ -38,6 +38,8 @@ pub(crate) struct World {
 pub(crate) struct Script {
     /// How many asks it refuses, as the route, before it answers.
     pub(crate) refuses: usize,
+    /// Whether the first ask ends in a verdict.
+    pub(crate) ends: bool,
     /// Whether the first ask is still out when its attempt is polled a second time.
     pub(crate) lingers: bool,
     /// Whether attempts say when their ask goes out.
@@ -152,7 +154,9 @@ pub(crate) async fn attempt(world: Arc<World>, charge: Charge) -> Result<(), Jud
     if world.script.lingers && asks == 1 {
         yields().await;
     }
-    if asks > world.script.refuses {
+    if world.script.ends && asks == 1 {
+        Err(Judged::verdict((), Kind::NotFound))
+    } else if asks > world.script.refuses {
         Ok(())
     } else {
         Err(Judged::promise((), Rejection::by_route()))
