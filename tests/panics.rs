@@ -249,14 +249,14 @@ impl Executor {
     /// Polls, and returns `None` for a panic.
     fn poll<R>(&mut self, poll: impl FnOnce(&mut Context<'_>) -> R) -> Option<R> {
         self.polls += 1;
+        assert!(self.polls < 1_000, "it never comes to an end");
         catch_unwind(AssertUnwindSafe(|| poll(&mut Context::from_waker(&self.waker)))).ok()
     }
 
     /// Waits, and fails where nobody would ever wake the task.
     fn wait(&mut self, parts: &Parts) {
         let woken = self.task.wakes() > self.wakes || parts.clock.skip().is_some();
-        let stuck = !woken || self.polls > 1_000;
-        assert!(!stuck, "it is stuck: {:?}", parts.mine.went_off());
+        assert!(woken, "it is stuck: {:?}", parts.mine.went_off());
         self.wakes = self.task.wakes();
     }
 }
@@ -418,6 +418,26 @@ fn no_warning_is_doubled_or_lost_and_no_wait_is_shortened() {
     assert!(gone_off > 20);
 }
 
+/// What ends a live subscription from elsewhere is not forgotten when the clock panics over it.
+#[test]
+fn news_that_a_panic_came_upon_still_end_the_subscription() {
+    for end in [News::Ended(None), News::NotServing(Some(tag("B1")))] {
+        for steps in 0.. {
+            let parts = Parts::new(Mine::bears(steps));
+            let replies = vec![Reply::Serve(vec![1], None)];
+            let mut rider = RideOut::resuming(address(), token, asks(&parts, replies))
+                .news(pausing(stream::iter([end.clone()])).boxed_local())
+                .timer(parts.clock.clone());
+            let ridden = ride(&mut rider, &parts, |_| ());
+            let who = parts.mine.went_off();
+            assert!(ridden.items.last() >= Some(&9), "{who:?}: {ridden:?}");
+            if who.is_none() {
+                break;
+            }
+        }
+    }
+}
+
 /// As the stream of its phases it is the same rider.
 #[test]
 fn an_attempt_that_panicked_is_shown_anew() {
@@ -508,15 +528,16 @@ fn a_panic_does_not_raise_the_deadline_of_a_read() {
         };
         let read = Read::new(address(), ask).timer(parts.clock.clone()).deadline(ms(1_250));
         let mut read = Box::pin(read);
-        let mut executor = Executor::new();
+        let (mut panics, mut executor) = (0, Executor::new());
         let error = loop {
             match executor.poll(|cx| read.as_mut().poll(cx)) {
                 Some(Poll::Ready(ended)) => break ended.unwrap_err(),
                 Some(Poll::Pending) => executor.wait(&parts),
-                None => {}
+                None => panics += 1,
             }
         };
         let who = parts.mine.went_off();
+        assert_eq!(panics, u32::from(who.is_some()), "{who:?}");
         assert_eq!(parts.clock.elapsed(), ms(1_250), "{who:?}");
         assert!(matches!(error, ReadError::Recycling(_)), "{who:?}: {error}");
         assert_eq!((heard.all().len(), parts.left()), (1, (0, 0)), "{who:?}");
