@@ -322,3 +322,42 @@ async fn two_riders_join_one_teardown_and_one_goes_away() {
     .await;
     assert_eq!(owners.map(|owner| owner.times()), [vec![0], vec![0, 0]]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_loss_beside_a_refresh_is_charged_and_held_back() {
+    // R11, R12, R16: the old one lived 100 ms and failed, then its refresh was refused. Two rejections
+    // are two attempts, and the first of them is held back for a pace from the loss.
+    let owner = Owner::answers([
+        serve([1]).by("A1").fails(100, by("A1")).into(),
+        after(200, by("B1")),
+        by_route().into(),
+        serve([10]).into(),
+    ]);
+    let seen = nudged(&owner, owner.rider(), [50], 9_000).await;
+    let charged: Vec<_> = owner.asked().iter().map(|it| it.charge.clone()).collect();
+    assert_eq!(owner.times()[..3], [0, 50, 600]);
+    assert_eq!(charged[2].key().map(|it| it.to_string()), Some("A1".into()));
+    assert_eq!(charged[3].key().map(|it| it.to_string()), Some("B1".into()));
+    assert_eq!(seen.last().map(|(_, seen)| seen), Some(&Seen::Item(10)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_answers_and_dies_is_bounded_however_often_it_is_nudged() {
+    // R9: `proven_after` bounds it, also where a nudge is out each time it dies.
+    let owner = Owner::scripted(|_| after(20, serve([1]).by("A1").fails(5, by("A1"))));
+    let budget = Budget::new().activations(1).re_asks(1).proven_after(ms(5_000));
+    let rider = owner.rider().budget(budget);
+    let nudger = rider.nudger();
+    let mut rider = rider;
+    let all = async {
+        while owner.now() < 9_000 {
+            owner.reach(owner.now() + 10).await;
+            nudger.nudge();
+        }
+    };
+    let seen = futures::join!(watch(&owner, &mut rider, 9_000), all).0;
+    assert!(
+        seen.iter().any(|(at, it)| *at < 1_000 && *it == Seen::GaveUp(Cause::Wedged)),
+        "{seen:?}"
+    );
+}

@@ -176,17 +176,22 @@ impl<St, F, Fut, E> ConcatAttempts<St, F, Fut, E> {
     /// assert_eq!(next.charge().count(), 1);
     /// # Ok::<_, rideout::address::InvalidAddress>(())
     /// ```
-    pub fn reject(self: Pin<&mut Self>, rejection: Rejection, error: Option<E>) {
+    pub fn reject(mut self: Pin<&mut Self>, rejection: Rejection, error: Option<E>) {
+        self.as_mut().remember(error);
         let mut this = self.project();
-        if let Some(error) = error {
-            *this.last = Some(Box::new(error));
-        }
         if this.attempt.is_some() {
             // First the attempt, then its place: never two outstanding.
             this.attempt.set(None);
             this.carrier.refused(rejection);
         } else {
             this.carrier.reject(rejection);
+        }
+    }
+
+    /// Keeps `error`, where there is one, as the last that was ridden out.
+    pub(crate) fn remember(self: Pin<&mut Self>, error: Option<E>) {
+        if let Some(error) = error {
+            *self.project().last = Some(Box::new(error));
         }
     }
 

@@ -210,7 +210,10 @@ impl<A, E> State<A, E> {
         E: fmt::Display,
     {
         let (address, asks, deadline) = (self.address.clone(), self.asks, self.deadline);
-        let Some(last) = self.last.take() else {
+        // Its text is the user's code and may panic: it is read before the error is taken.
+        let Some((last_refusal, last)) =
+            self.last.as_ref().map(shown).and_then(|text| Some((text, self.last.take()?)))
+        else {
             return ReadError::TimedOut { address, asks, deadline };
         };
         let elapsed = self.began.map_or(Duration::ZERO, |began| now.duration_since(began));
@@ -220,7 +223,7 @@ impl<A, E> State<A, E> {
             Recycling { address, asks, refusals, elapsed, deadline, owners, shape, last };
         tracing::warn!(
             stream = %self.stream, owner = %recycling.address, asks, refusals, owners,
-            last_refusal = shown(&recycling.last), "{recycling}"
+            last_refusal, "{recycling}"
         );
         ReadError::Recycling(recycling)
     }

@@ -112,7 +112,11 @@ where
         }
         while *turns > 0 {
             *turns -= 1;
-            match self.turn(live.as_mut(), cx) {
+            let turn = match self.state.failure {
+                None => self.turn(live.as_mut(), cx),
+                Some(_) => self.tell(),
+            };
+            match turn {
                 Turn::Again => {}
                 Turn::Idle => return Poll::Pending,
                 Turn::Yield(phase) => {
@@ -192,10 +196,25 @@ where
     /// The live subscription is over, by `rejection`.
     fn lose<I>(
         &mut self,
-        mut live: Pin<&mut Option<A::Stream>>,
+        live: Pin<&mut Option<A::Stream>>,
         rejection: Rejection,
         error: Option<A::Error>,
     ) -> Turn<I> {
+        self.put_away(live);
+        if self.stage().is_none() {
+            self.reject(rejection, error);
+        } else {
+            // A refresh is under way, and goes on. What it is refused with comes behind this, and
+            // what it is answered with makes this stale.
+            self.chain().remember(error);
+            self.state.carrier.reject(rejection);
+        }
+        Turn::Again
+    }
+
+    /// The live subscription is over: judges it, and has a short life held against the next re-ask
+    /// (`R9`, `R11`).
+    fn put_away(&mut self, mut live: Pin<&mut Option<A::Stream>>) {
         live.set(None);
         self.state.handed_over = None;
         let now = self.timer.now();
@@ -203,16 +222,9 @@ where
         let lived = lived.unwrap_or_default();
         self.state.prove(lived);
         self.state.opened = None;
-        if self.stage().is_some() {
-            // A refresh that is under way goes on: it is the re-ask.
-            self.state.gone = rejection.speaker.activation().cloned();
-            return Turn::Again;
-        }
         if lived < self.state.budget.pace {
             self.state.waits.hold(later(now, self.state.budget.pace));
         }
-        self.reject(rejection, error);
-        Turn::Again
     }
 
     /// Has a rejection charged, with the next look at the chain, and that comes first.
@@ -260,16 +272,27 @@ where
         }
     }
 
-    /// Raises the one warning of a give-up (`R23`).
-    fn warn(&self, error: RideError<A::Error>) -> RideError<A::Error> {
-        if let RideError::GaveUp { report, last } = &error {
-            let GaveUp { stream, address, axis, key, count, budget, .. } = &**report;
+    /// Ends in `error`.
+    fn fail(&mut self, error: RideError<A::Error>) -> Turn<Option<PhaseOf<A, P>>> {
+        self.state.failure = Some(error);
+        self.tell()
+    }
+
+    /// Tells how it ends, after the one warning of a give-up (`R23`).
+    ///
+    /// The error's text is the user's code and may panic: both are kept until they are told.
+    fn tell(&mut self) -> Turn<Option<PhaseOf<A, P>>> {
+        if let Some(RideError::GaveUp { report, last }) = &self.state.failure
+            && !self.state.warned
+        {
+            let GaveUp { stream, address, axis, key, count, budget, .. } = report.as_ref();
             let last = last.as_deref().map(shown).unwrap_or_default();
+            self.state.warned = true;
             tracing::warn!(
                 %stream, owner = %address, %axis, %key, count, budget, last_refusal = last, "{report}"
             );
         }
-        error
+        Turn::Yield(self.state.failure.take().map(Err))
     }
 
     fn chain(&mut self) -> Pin<&mut ChainOf<A, J, P, T>> {

@@ -8,7 +8,11 @@ use std::{
 
 use super::{Source, ride::LOOK_AFTER, waits::Waits};
 use crate::{
-    activation::Activation, address::Address, budget::Budget, carrier::Carrier, refusal::Rejection,
+    activation::Activation,
+    address::Address,
+    budget::Budget,
+    carrier::{Carrier, RideError},
+    refusal::Rejection,
     time::later,
 };
 
@@ -46,6 +50,9 @@ pub(super) struct State<A: Source<P>, P> {
     pub(super) began: Option<Instant>,
     // What the bound by the clock has cut off the running attempt's sleep.
     pub(super) cut: Option<Duration>,
+    // How it ends, until that is told, and whether its warning is out.
+    pub(super) failure: Option<RideError<A::Error>>,
+    pub(super) warned: bool,
     pub(super) over: bool,
 }
 
@@ -81,6 +88,8 @@ impl<A: Source<P>, P> State<A, P> {
             newest: None,
             began: None,
             cut: None,
+            failure: None,
+            warned: false,
             over: false,
         }
     }

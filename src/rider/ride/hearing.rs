@@ -26,7 +26,12 @@ where
         match news {
             News::Arrived(activation) => self.arrived(activation),
             News::Ended(tag) if live.is_some() => {
-                if let Some(rejection) = self.state.ended(tag) {
+                let Some(rejection) = self.state.ended(tag) else { return };
+                if self.stage().is_some() {
+                    // It ends only the old subscription: a refresh is under way (`R25`).
+                    self.state.gone = rejection.speaker.activation().cloned();
+                    self.put_away(live);
+                } else {
                     self.lose::<()>(live, rejection, None);
                 }
             }

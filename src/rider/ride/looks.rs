@@ -39,7 +39,7 @@ where
         self.prove_while_refreshing();
         match self.chain().poll_next(cx) {
             Poll::Ready(Some(Ok(answer))) => return Turn::Yield(Some(Ok(self.open(live, answer)))),
-            Poll::Ready(Some(Err(error))) => return Turn::Yield(Some(Err(self.warn(error)))),
+            Poll::Ready(Some(Err(error))) => return self.fail(error),
             Poll::Ready(None) => return Turn::Yield(None),
             Poll::Pending => {}
         }
@@ -47,6 +47,9 @@ where
             Some(StageProj::Begun { shown }) => {
                 let shown = std::mem::replace(shown, true);
                 let Some(charge) = self.charge() else { return Turn::Idle };
+                if !charge.is_uncharged() {
+                    self.state.began.get_or_insert_with(|| self.timer.now());
+                }
                 if charge.is_uncharged() || shown {
                     return self.wait(&charge, cx);
                 }
@@ -89,8 +92,8 @@ where
             }
             Poll::Ready(None) if self.stage().is_some() => {
                 // A refresh is under way, and what it brings goes on where this one completed.
-                self.state.gone = self.state.opened.take().and_then(|opened| opened.by);
-                live.set(None);
+                self.state.gone = self.state.opened.as_ref().and_then(|opened| opened.by.clone());
+                self.put_away(live);
                 Turn::Again
             }
             Poll::Ready(None) => Turn::Yield(None),
@@ -136,7 +139,7 @@ where
             return Turn::Idle;
         }
         if let Some(error) = self.outlasted() {
-            return Turn::Yield(Some(Err(error)));
+            return self.fail(error);
         }
         if let Some(left) = self.state.cut.take() {
             // The ride-out that it was cut short for has been answered since, by an item of the

@@ -31,9 +31,6 @@ where
 {
     /// The attempt begins to wait (`R18`).
     pub(super) fn wait<I>(&mut self, charge: &Charge, cx: &mut Context<'_>) -> Turn<I> {
-        if !charge.is_uncharged() {
-            self.state.began.get_or_insert_with(|| self.timer.now());
-        }
         let rest = match charge.wait() {
             Wait::Nothing => {
                 self.set(Stage::Due);
@@ -83,7 +80,7 @@ where
     /// The ask goes out.
     pub(super) fn ask(&mut self) -> Turn<Option<PhaseOf<A, P>>> {
         if let Some(error) = self.outlasted() {
-            return Turn::Yield(Some(Err(error)));
+            return self.fail(error);
         }
         let Some(charge) = self.charge() else { return Turn::Idle };
         let State { source, carrier, waits, resume, .. } = &mut self.state;
@@ -101,8 +98,7 @@ where
         }
         let longest = self.state.budget.longest?;
         let report = self.state.carrier.with_ledger(|ledger| ledger.outlasted(longest))?;
-        let error = self.chain().give_up(report);
-        Some(self.warn(error))
+        Some(self.chain().give_up(report))
     }
 
     /// The stage's sleep, which a bound by the clock cuts short.
