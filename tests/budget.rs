@@ -271,3 +271,9 @@ fn what_is_just_enough_is_no_concern() {
         "{slow:?}"
     );
 }
+
+#[test]
+fn the_bound_by_the_clock_bounds_the_worst_case() {
+    let worst = Budget::new().re_asks(u32::MAX).longest(ms(120_000)).worst_case();
+    assert_eq!(worst.waits, ms(120_000));
+}

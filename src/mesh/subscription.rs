@@ -59,10 +59,18 @@ impl<T> Register<T> {
         let (items, receiver) = mpsc::unbounded_channel();
         // The receiver is at hand, so this cannot fail.
         let _ = items.send(state);
-        let replaced = lock(&self.streams).insert(stream, items);
+        let mut streams = lock(&self.streams);
+        // Those that unsubscribed go before the map would grow for them.
+        let closed: Vec<_> = if streams.len() == streams.capacity() {
+            streams.extract_if(|_, items| items.is_closed()).collect()
+        } else {
+            Vec::new()
+        };
+        let replaced = streams.insert(stream, items);
+        drop(streams);
 
-        // Its receiver's waker is foreign code, and runs outside the lock.
-        drop(replaced);
+        // Their receivers' wakers are foreign code, and run outside the lock.
+        drop((closed, replaced));
         receiver
     }
 

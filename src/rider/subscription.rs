@@ -39,6 +39,17 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 /// ([`resuming`](RideOut::resuming)), a guard against old items ([`version`](RideOut::version)),
 /// bounds ([`budget`](RideOut::budget)).
 ///
+/// # What a rider cannot notice
+///
+/// A process that is killed says nothing: its subscription falls silent, and a rider that is live on it
+/// goes on waiting. An arrival ends waits, and is nothing to a live subscription. So let whoever watches
+/// the address say what he sees: a directory in which an activation vanishes sends
+/// [`News::Ended`](crate::News::Ended) with it, and a stream whose items have been missing for too long
+/// ends in a promise, by a timeout in the ask's own stream.
+///
+/// A subscription that lived for less than one pace is asked for again no sooner than a pace after its
+/// end, whatever arrives (`R11`).
+///
 /// # Completion
 ///
 /// A subscription that completes completes the rider. A sender that was dropped, and a server that
@@ -114,14 +125,15 @@ impl<A: Source<()>> RideOut<A> {
     /// Creates a rider that asks `address` by calling `ask`.
     ///
     /// `ask` returns a future of a stream of results, or of an [`Answer`](super::Answer) that also
-    /// says which activation serves it. It is called once an attempt, and kept, never cloned.
-    /// Nothing is asked before the first poll.
+    /// says which activation serves it. It is called once an attempt, and kept, never cloned: what its
+    /// future needs, it clones for it. Ask and stream have one error type. Nothing is asked before the
+    /// first poll.
     pub fn new<Fut, R, E, I>(address: Address, ask: A) -> Self
     where
         A: FnMut(Ask) -> Fut,
         Fut: Future<Output = Result<R, E>>,
         R: IntoAnswer<Stream: Stream<Item = Result<I, E>>>,
-        E: Refused,
+        E: Refused + fmt::Display,
     {
         RideOut::from_ride(Ride::new(address, ask, None))
     }
@@ -130,6 +142,8 @@ impl<A: Source<()>> RideOut<A> {
 impl<A: Source<P>, P> RideOut<A, NoJoin, NoNews, P> {
     /// Creates a rider that asks from where it was: `at` takes a token of an item, and each ask is
     /// told that of the last one.
+    ///
+    /// `at` captures nothing, and names the item's type: `|price: &Price| price.sequence`.
     ///
     /// # Examples
     ///
@@ -158,7 +172,7 @@ impl<A: Source<P>, P> RideOut<A, NoJoin, NoNews, P> {
         A: FnMut(Ask<P>) -> Fut + Source<P, Item = I>,
         Fut: Future<Output = Result<R, E>>,
         R: IntoAnswer<Stream: Stream<Item = Result<I, E>>>,
-        E: Refused,
+        E: Refused + fmt::Display,
     {
         RideOut::from_ride(Ride::new(address, ask, Some(at)))
     }

@@ -55,7 +55,8 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     /// Gives the rider news of the address: announced ends, answers to beats, arrivals (`R22`,
     /// `R18b`).
     ///
-    /// A stream that ends is no news any more; the rider goes on.
+    /// A stream that ends is no news any more; the rider goes on. Where news is lost, a wait is not
+    /// shortened, and an end that was announced is heard of by the next ask only.
     ///
     /// # Examples
     ///
@@ -158,7 +159,7 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
         self
     }
 
-    /// Drops items that are not newer than the last one, by their version.
+    /// Drops items that are not newer than the last one, by their version. `of` captures nothing.
     ///
     /// The first item after each answer always passes, since a new activation's clock may begin
     /// again (`R24`). Without it nothing is dropped.
@@ -182,6 +183,30 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     pub fn version(mut self, of: fn(&A::Item) -> u64) -> Self {
         self.ride.state.version = Some(of);
         self.watched = true;
+        self
+    }
+
+    /// Begins behind `token`, as of a rider before this one that gave up.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{TryStreamExt, stream};
+    /// use rideout::{Refusal, RideOut};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let lines = RideOut::resuming("log".parse()?, |line: &u32| *line, |ask| async move {
+    ///     let from = ask.resume.map_or(1, |last| last + 1);
+    ///     Ok(stream::iter([Ok::<_, Refusal>(from)]))
+    /// })
+    /// .resume_from(41);
+    /// assert_eq!(lines.try_collect::<Vec<_>>().await?, [42]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn resume_from(mut self, token: P) -> Self {
+        self.ride.state.resume = Some(token);
         self
     }
 
