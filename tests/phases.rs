@@ -137,3 +137,15 @@ async fn the_phases_are_the_rider_and_give_it_back() {
     let mut rider = rider.phases();
     assert!(rider.next().await.is_none());
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_bound_by_the_clock_begins_with_the_charge() {
+    // R9: not when the one who reads the phases comes back.
+    let owner = Owner::answers([by_route().into()]);
+    let mut phases = owner.rider().budget(Budget::new().longest(ms(1_000))).phases();
+    assert!(matches!(phases.next().await, Some(Ok(Phase::RidingOut(_)))));
+    tokio::time::advance(ms(5_000)).await;
+    let Some(Err(RideError::GaveUp { report, .. })) = phases.next().await else { panic!() };
+    assert_eq!(report.cause, Cause::Outlasted { longest: ms(1_000) });
+    assert_eq!(owner.times(), [0]);
+}
