@@ -3,9 +3,11 @@
 //! From a [`Timer`] that it is given: tokio's clock by default (feature `tokio`), which follows
 //! `tokio::time::pause`, or any other. This is the only file that names a runtime's clock.
 
+use std::time::{Duration, Instant};
+#[cfg(feature = "tokio")]
 use std::{
-    future::Future,
-    time::{Duration, Instant},
+    pin::Pin,
+    task::{Context, Poll},
 };
 
 /// A clock and the sleeps that go by it.
@@ -83,14 +85,30 @@ pub struct TokioTimer;
 
 #[cfg(feature = "tokio")]
 impl Timer for TokioTimer {
-    type Sleep = tokio::time::Sleep;
+    type Sleep = TokioSleep;
 
-    fn sleep(&self, duration: Duration) -> Self::Sleep {
-        tokio::time::sleep(duration)
+    fn sleep(&self, duration: Duration) -> TokioSleep {
+        TokioSleep(tokio::time::sleep(duration))
     }
 
     fn now(&self) -> Instant {
         tokio::time::Instant::now().into_std()
+    }
+}
+
+/// Future for the [`sleep`](Timer::sleep) method of [`TokioTimer`].
+#[cfg(feature = "tokio")]
+#[pin_project::pin_project]
+#[derive(Debug)]
+#[must_use = "futures do nothing unless polled"]
+pub struct TokioSleep(#[pin] tokio::time::Sleep);
+
+#[cfg(feature = "tokio")]
+impl Future for TokioSleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.project().0.poll(cx)
     }
 }
 
