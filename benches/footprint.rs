@@ -35,6 +35,7 @@ fn main() -> ExitCode {
     for (what, figure, most) in counted {
         println!("{what:<48} {figure:>6} (at most {most})");
     }
+    println!("{:<48} {:>6}", "bytes of a live rider on the heap", bytes_on_the_heap());
     let refusal = nanoseconds_a_refusal();
     println!(
         "{:<48} {refusal:>6} (at most 1000)",
@@ -61,6 +62,19 @@ fn size_of_a_rider() -> u64 {
     let rider =
         RideOut::new(address(), |_| async { Ok::<_, Refusal>(stream::empty::<Result<(), _>>()) });
     size_of_val(&rider) as u64
+}
+
+/// What a live rider holds beside itself: its boxes, its carrier and its ledger, for a subscription and
+/// closures that hold nothing.
+fn bytes_on_the_heap() -> i64 {
+    let mut kept = None;
+    let held = allocation_counter::measure(|| {
+        let mut rider =
+            RideOut::new(address(), |_| async { Ok::<_, Refusal>(stream::repeat_with(|| Ok(()))) });
+        next(&mut rider);
+        kept = Some(rider);
+    });
+    held.bytes_current
 }
 
 /// Allocations by an item, and by a ride-out whose owner names its activation and is torn down.

@@ -23,6 +23,9 @@ pub const MAX_DIGITS: usize = 64;
 /// A recycle ends one activation and starts another. The digits are kept as they are written and
 /// compared as they are written, so `0d` and `0D` are two activations. Cloning shares the text.
 ///
+/// It names a lifetime and not a place: a pod's UID without its dashes is one, its name is none where
+/// the next pod has that name too.
+///
 /// # Examples
 ///
 /// ```

@@ -29,6 +29,25 @@ const LEAST_PACE: Duration = Duration::from_millis(1);
 /// | [`proven_after`](Budget::proven_after) | none | the life that counts as an answer |
 /// | [`longest`](Budget::longest) | none | one ride-out by the clock |
 ///
+/// # How long the defaults last
+///
+/// About 8 s of a route that refuses, and 16 s of one owner that drains (a join of 8 s, then 16 rests):
+/// enough for an actor that is recycled. A pod that is rolled takes longer, and wants more:
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use rideout::Budget;
+///
+/// // Drains for up to 30 s, and its successor is ready within two minutes.
+/// let roll = Budget::default()
+///     .join_limit(Duration::from_secs(35))
+///     .re_asks(240) // 240 rests of half a second
+///     .longest(Duration::from_secs(150))
+///     .watchdog(Duration::from_secs(30));
+/// assert!(roll.concerns().is_empty());
+/// ```
+///
 /// # Examples
 ///
 /// ```
@@ -141,7 +160,7 @@ impl Budget {
         self
     }
 
-    /// Computes the most that one ride-out can cost.
+    /// Computes the most that one ride-out can cost: by its counts, and by `longest` where that is less.
     ///
     /// # Examples
     ///
@@ -168,7 +187,8 @@ impl Budget {
         let join = self.join_limit.max(rest);
         let waits = times(join, activations)
             .saturating_add(times(rest, rests))
-            .saturating_add(times(self.spread, activations.saturating_add(rests)));
+            .saturating_add(times(self.spread, activations.saturating_add(rests)))
+            .min(self.longest.unwrap_or(Duration::MAX));
         WorstCase { asks: activations.saturating_add(rests).saturating_add(1), waits }
     }
 

@@ -114,7 +114,7 @@ struct State {
     // Rejections, and the charges that were given back, in order.
     inbox: VecDeque<Trigger>,
     slot: slot::State,
-    // Whether the debt has been handed out as a trigger that has not begun yet.
+    // Whether the debt has been handed out as a trigger since it was last incurred.
     offered: bool,
     // Whether the attempt that is out has said that its ask went out.
     asked: bool,
@@ -162,8 +162,7 @@ impl Carrier {
             contended: false,
             chain: 0,
         };
-        let state = Monitor::new(state);
-        Carrier { shared: Arc::new(Shared { stream, address, state }) }
+        Carrier { shared: Arc::new(Shared { stream, address, state: Monitor::new(state) }) }
     }
 
     /// Returns the identity of the stream, the same for the carrier's whole life (`R24`).
@@ -208,6 +207,19 @@ impl Carrier {
     /// Hands in a rejection: it is charged, and becomes one attempt.
     ///
     /// For what ends a subscription; the refusal of an ask comes here by itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{FutureExt, StreamExt};
+    /// use rideout::{Budget, Carrier, CarrierExt, Rejection};
+    ///
+    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
+    /// let mut charges = carrier.triggers().charge(&carrier);
+    /// carrier.clone().reject(Rejection::by_route()); // from any thread
+    /// assert_eq!(charges.next().now_or_never().flatten().unwrap()?.count(), 1);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
     pub fn reject(&self, rejection: Rejection) {
         self.shared.state.announce(|state| {
             state.inbox.push_back(Trigger::Rejected(rejection));
@@ -219,6 +231,21 @@ impl Carrier {
     ///
     /// Any number of nudges are satisfied by one ask that goes out after them; one while an ask is out
     /// becomes one more after it (`R16`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{FutureExt, StreamExt};
+    /// use rideout::{Budget, Carrier, carrier::Trigger};
+    ///
+    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
+    /// carrier.nudge();
+    /// carrier.nudge(); // with the first ask, which is owed already, these are one
+    /// let mut triggers = carrier.triggers();
+    /// assert_eq!(triggers.next().now_or_never(), Some(Some(Trigger::Ask)));
+    /// assert!(triggers.next().now_or_never().is_none());
+    /// # Ok::<_, rideout::address::InvalidAddress>(())
+    /// ```
     pub fn nudge(&self) {
         self.shared.state.announce(|state| {
             state.offered = false;
@@ -231,6 +258,21 @@ impl Carrier {
     ///
     /// An ask that succeeded is not yet an answer: a subscription that opened and then refused has
     /// answered nothing. Call it at the first item, or where one pace was lived without one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{FutureExt, StreamExt, stream};
+    /// use rideout::{Budget, Carrier, CarrierExt, Rejection};
+    ///
+    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
+    /// let mut charges = stream::repeat(Rejection::by_route()).charge(&carrier);
+    /// let mut count = || charges.next().now_or_never().flatten().unwrap().unwrap().count();
+    /// assert_eq!((count(), count()), (1, 2));
+    /// carrier.answered();
+    /// assert_eq!(count(), 1);
+    /// # Ok::<_, rideout::address::InvalidAddress>(())
+    /// ```
     pub fn answered(&self) {
         self.with_ledger(Ledger::answered);
     }
@@ -240,12 +282,28 @@ impl Carrier {
     ///
     /// What was triggered while the attempt waited is satisfied by this ask (`R16`). An attempt that
     /// does not say so counts as one ask when it is over, and leaves such triggers to one more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{FutureExt, StreamExt};
+    /// use rideout::{Budget, Carrier, CarrierExt, Refusal};
+    ///
+    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
+    /// let attempts = carrier.triggers().charge(&carrier).defer(|_charge| {
+    ///     carrier.nudge(); // during the wait: this ask is the nudge's too
+    ///     std::future::ready(Ok::<_, Refusal>(carrier.asking()))
+    /// });
+    /// let mut answers = attempts.concat_attempts(&carrier);
+    /// assert!(matches!(answers.next().now_or_never(), Some(Some(Ok(1)))));
+    /// assert!(answers.next().now_or_never().is_none());
+    /// # Ok::<_, rideout::address::InvalidAddress>(())
+    /// ```
     pub fn asking(&self) -> u32 {
         self.shared.state.with(|state| {
             if state.slot.is_taken() {
                 state.slot.cover();
             }
-            state.offered = false;
             state.asked = true;
             state.ledger.asked()
         })
@@ -277,7 +335,6 @@ impl Carrier {
             if !charge.is_uncharged() {
                 state.slot.owe();
             }
-            state.offered = false;
             state.asked = false;
             Some(if state.slot.claim() { Turn::Begun } else { Turn::Dropped })
         })
@@ -298,11 +355,10 @@ impl Carrier {
 
     /// A chain has ended, and dropped what it had, the attempt that was out included.
     pub(crate) fn ended(&self, running: bool) {
-        if running {
-            self.settle(|_| {});
-        } else {
+        match running {
+            true => self.settle(|_| {}),
             // A trigger that it was offered is still owed.
-            self.give_back(None, iter::empty());
+            false => self.give_back(None, iter::empty()),
         }
     }
 

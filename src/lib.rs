@@ -39,7 +39,19 @@
 //! ```
 //!
 //! Add [`join`](RideOut::join) where a teardown can be observed, [`news`](RideOut::news) where the
-//! address can be watched, [`budget`](RideOut::budget) where the defaults do not fit.
+//! address can be watched, [`budget`](RideOut::budget) where the defaults do not fit (a pod that is
+//! rolled), and [`re_ask_on_completion`](RideOut::re_ask_on_completion) where a clean end is what a
+//! going owner looks like (a gRPC stream).
+//!
+//! # The words
+//!
+//! | word | means |
+//! |---|---|
+//! | owner | whatever serves an address: an actor, a pod, a partition leader |
+//! | activation | one lifetime of an owner at its address |
+//! | route | what stands between a reader and the owner, and may refuse by itself |
+//! | promise | a refusal that says "the address may come back": the only kind to ride out |
+//! | verdict | every other refusal: final |
 //!
 //! # What to take
 //!
@@ -66,8 +78,8 @@
 //! | `serde` | yes | the types that cross a wire as serde types |
 //! | `mesh` | no | the embedded mesh |
 //!
-//! How it is built, and what may never be true, is in the repository's `docs/architecture.md`; the rules
-//! that the documentation cites as `R12` are in `docs/rules.md`.
+//! How it is built, and what may never be true, is in the repository's `docs/architecture.md`. The
+//! documentation cites rules as `R12`: they are in [`rules`].
 
 #![forbid(unsafe_code)]
 
@@ -87,6 +99,9 @@ pub mod ledger;
 pub mod mesh;
 pub mod refusal;
 pub mod rider;
+#[cfg(doc)]
+#[doc = include_str!("../docs/rules.md")]
+pub mod rules {}
 pub mod time;
 pub mod verdict;
 
@@ -96,7 +111,7 @@ pub use budget::Budget;
 pub use carrier::{Carrier, CarrierExt, RideError};
 pub use ledger::{Axis, Cause, Charge, GaveUp, Key, Ledger, Wait};
 pub use refusal::{Closing, Kind, News, Party, Refusal, Rejection, Speaker};
-pub use rider::{Read, ReadError, RideOut};
+pub use rider::{Answer, Phase, Read, ReadError, RideOut};
 pub use slot::{Claim, Permit, Slot};
 pub use teardown::{Completed, Teardown};
 pub use verdict::{Judged, Refused, Ruling};

@@ -34,7 +34,7 @@
 //! let (mesh, address) = (Mesh::new(), "prices/eur".parse::<Address>()?);
 //! mesh.store(&address, 108);
 //! let stream = StreamId::mint();
-//! let prices = mesh.subscribe(&address, stream).await?;
+//! let prices = mesh.subscribe(&address, stream).await?.into_stream();
 //! let mut news = mesh.news(&address);
 //!
 //! let recycled = mesh.recycle(&address).expect("an owner is there");
@@ -45,7 +45,7 @@
 //! mesh.teardown_of(&recycled).expect("it can be observed").await;
 //! assert_eq!(news.next().await, Some(News::Ended(Some(recycled))));
 //!
-//! let mut prices = mesh.subscribe(&address, stream).await?;
+//! let mut prices = mesh.subscribe(&address, stream).await?.into_stream();
 //! assert_eq!(prices.next().await.unwrap()?.value, 108);
 //! # Ok(())
 //! # }
@@ -65,6 +65,7 @@ mod host;
 mod hub;
 mod lifecycle;
 mod news;
+mod observe;
 mod router;
 mod store;
 mod subscription;
@@ -76,12 +77,7 @@ pub use self::{
 };
 
 use self::{directory::Directory, fault::Faults, host::Hosts, news::Listeners, store::Store};
-use crate::{
-    activation::Activation,
-    address::Address,
-    sync::lock,
-    teardown::{Completed, Teardown},
-};
+use crate::{address::Address, sync::lock, teardown::Teardown};
 
 /// A mesh in this process, whose owners hold values of `T`.
 ///
@@ -94,10 +90,25 @@ use crate::{
 /// subscriptions say that the mesh is gone, and news ends. Subscriptions, news and guards hold the mesh
 /// weakly.
 ///
-/// # Panics
+/// # Examples
 ///
-/// What may start an owner ([`subscribe`](Mesh::subscribe), [`write`](Mesh::write),
-/// [`activate`](Mesh::activate)) panics outside a tokio runtime whose time driver is on.
+/// See [the module](self) for a recycle, and [`FaultGuard`] for a fault. Two readers of one mesh:
+///
+/// ```
+/// use rideout::{StreamId, mesh::Mesh};
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
+/// mesh.store(&address, 108);
+///
+/// let elsewhere = mesh.clone();
+/// let one = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
+/// let two = elsewhere.subscribe(&address, StreamId::mint()).await?.into_stream();
+/// assert_eq!(one.activation(), two.activation());
+/// # Ok(())
+/// # }
+/// ```
 pub struct Mesh<T> {
     world: Arc<World<T>>,
 }
@@ -259,138 +270,6 @@ impl<T> Mesh<T> {
     pub fn store(&self, address: &Address, value: T) -> u64 {
         self.world.store.write(address.path(), value).version
     }
-
-    /// Returns the activation that the directory has at `address`.
-    ///
-    /// It may be ending, or killed and within its lease.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (mesh, address) = (rideout::mesh::Mesh::new(), "prices/eur".parse()?);
-    /// mesh.store(&address, 108);
-    /// assert_eq!(mesh.activation_of(&address), None);
-    ///
-    /// let activation = mesh.activate(&address)?;
-    /// assert_eq!(mesh.activation_of(&address), Some(activation));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn activation_of(&self, address: &Address) -> Option<Activation> {
-        let hub = self.world.find(address)?;
-        Some(hub.lifecycle().activation().clone())
-    }
-
-    /// Returns the name of the host on which the directory has an activation at `address`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (mesh, address) = (rideout::mesh::Mesh::new(), "prices/eur".parse()?);
-    /// mesh.store(&address, 108);
-    /// mesh.activate(&address)?;
-    /// assert_eq!(mesh.host_of(&address).as_deref(), Some("host-1"));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn host_of(&self, address: &Address) -> Option<String> {
-        self.world.find(address).map(|hub| hub.host().to_string())
-    }
-
-    /// Returns how many subscriptions the current owner of `address` serves: those that are held.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use rideout::{StreamId, mesh::Mesh};
-    ///
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
-    /// mesh.store(&address, 108);
-    /// let prices = mesh.subscribe(&address, StreamId::mint()).await?;
-    /// assert_eq!(mesh.subscribers(&address), 1);
-    /// # drop(prices);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn subscribers(&self, address: &Address) -> usize {
-        self.world.find(address).map_or(0, |hub| hub.subscribers())
-    }
-
-    /// Returns how often a subscription to `address` was asked for, whatever became of it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use rideout::{Kind, StreamId, mesh::Mesh};
-    ///
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (mesh, address) = (Mesh::<u64>::new(), "prices/eur".parse()?);
-    /// let refusal = mesh.subscribe(&address, StreamId::mint()).await.unwrap_err();
-    /// assert_eq!(refusal.kind, Some(Kind::NotFound));
-    /// assert_eq!(mesh.asks(&address), 1);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn asks(&self, address: &Address) -> usize {
-        lock(&self.world.state).asks.get(address.path()).copied().unwrap_or(0)
-    }
-
-    /// Returns when the teardown of `activation` is over: what a rider joins.
-    ///
-    /// It is `None` where nothing is known of the activation, or its teardown cannot be observed: it
-    /// was killed, or is over since long (the last 1,024 that are over are remembered).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (mesh, address) = (rideout::mesh::Mesh::new(), "prices/eur".parse()?);
-    /// mesh.store(&address, 108);
-    /// let activation = mesh.activate(&address)?;
-    ///
-    /// mesh.dispose(&address);
-    /// mesh.teardown_of(&activation).expect("it can be observed").await;
-    /// assert_eq!(mesh.activation_of(&address), None);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn teardown_of(&self, activation: &Activation) -> Option<Completed> {
-        lock(&self.world.state).directory.teardown_of(activation)
-    }
-
-    /// Returns what is told of `address` from here on.
-    ///
-    /// [`Arrived`](crate::News::Arrived) comes from the directory, for every activation that starts.
-    /// [`Ended`](crate::News::Ended) is the announcement of an owner that was recycled, once its teardown is
-    /// completed, to the readers of its address, if it had a subscriber.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use futures::StreamExt;
-    /// use rideout::{News, mesh::Mesh};
-    ///
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
-    /// mesh.store(&address, 108);
-    /// let mut news = mesh.news(&address);
-    /// let activation = mesh.activate(&address)?;
-    /// assert_eq!(news.next().await, Some(News::Arrived(activation)));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn news(&self, address: &Address) -> NewsStream {
-        lock(&self.world.state).listeners.add(address.path())
-    }
 }
 
 impl<T> Clone for Mesh<T> {
@@ -407,10 +286,13 @@ impl<T> Default for Mesh<T> {
 
 impl<T> fmt::Debug for Mesh<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = lock(&self.world.state);
+        let (settings, hosts) = {
+            let state = lock(&self.world.state);
+            (state.settings, state.hosts.clone())
+        };
         f.debug_struct("Mesh")
-            .field("settings", &state.settings)
-            .field("hosts", &state.hosts)
+            .field("settings", &settings)
+            .field("hosts", &hosts)
             .finish_non_exhaustive()
     }
 }

@@ -32,7 +32,8 @@ pub use speaker::{News, Party, Rejection, Speaker};
 /// # Serde
 ///
 /// Absent fields take their defaults, unknown ones are ignored, and a malformed one counts as
-/// absent (a malformed kind as [`Unknown`](Kind::Unknown)), so that no field costs the refusal.
+/// absent (a malformed kind as [`Unknown`](Kind::Unknown)), so that no field of another shape costs the
+/// refusal. What the format itself cannot read, such as a number out of its range, does.
 /// This needs a format that describes itself, such as JSON.
 ///
 /// # Examples

@@ -15,11 +15,12 @@
 //! # Invariants
 //!
 //! 1. A path holds no [`HUB`], [`DOWN`], [`MARKER`] or [`PROMISE`], not even with a space before
-//!    and after it; [`forged_by`] says so.
+//!    it; [`forged_by`] says so.
 //! 2. No word overlaps itself, so a search finds every place where it stands. ([`NO_WAY`] could by
 //!    its outer spaces, but then it follows a "to", and none of the [`SIDES`].)
 //! 3. Reading is linear. A path is compared at each banner's start, and by invariant 1 no other
-//!    banner starts within what agreed with it: all comparisons together pass the text once.
+//!    banner starts within what agreed with it but at its very end, where the path may end in `Hub`:
+//!    all comparisons together pass the text twice at most.
 
 use std::{borrow::Cow, fmt::Write};
 
@@ -198,11 +199,17 @@ fn cannot_route(message: &str) -> impl Iterator<Item = &str> {
         .map(|at| &message[at + NO_WAY.len()..])
 }
 
-/// Returns whether a path may end where `rest` starts: before a host, a space, or the punctuation
-/// that closes a phrase. Neither a child nor a longer name goes on so.
+/// Returns whether a path may end where `rest` starts: before a host, the punctuation that closes a
+/// phrase, or a remark in brackets or behind a dash. Neither a child nor a longer name goes on so, nor
+/// one with a space inside.
 fn ends_path(rest: &str) -> bool {
     let closed = rest.trim_start_matches(['.', ',', ';', ':', '!', '?', '\'', '"', ')', ']']);
-    rest.starts_with('~') || closed.is_empty() || closed.starts_with(char::is_whitespace)
+    let remark = closed.trim_start();
+    let spaced = remark.len() < closed.len();
+    rest.starts_with('~')
+        || closed.is_empty()
+        || spaced
+            && (closed.len() < rest.len() || remark.is_empty() || remark.starts_with(['(', '—']))
 }
 
 /// Returns what follows the first `word` in `text`.

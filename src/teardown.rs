@@ -26,6 +26,9 @@ use crate::{
 /// logarithm of their number. A signal whose handles are all dropped without completion never comes
 /// (a killed process announces nothing), so a join is bounded by its rider (R18).
 ///
+/// Complete it once the owner has left its directory: a reader that is woken while routes still lead to
+/// the dead one meets it once more, and rests a pace (R19).
+///
 /// # Examples
 ///
 /// ```

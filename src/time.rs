@@ -50,7 +50,7 @@ pub trait Timer {
     /// Is ready once its time is over.
     type Sleep: Future<Output = ()>;
 
-    /// Starts a sleep. Any duration is a valid one, `Duration::MAX` is never over.
+    /// Starts a sleep. Any duration is a valid one; one too long for the clock is not over for decades.
     fn sleep(&self, duration: Duration) -> Self::Sleep;
 
     /// Reads the clock.
@@ -96,8 +96,8 @@ impl Timer for TokioTimer {
 
 /// Stands where a rider has no timer yet: without the feature `tokio` there is no default.
 ///
-/// It is deliberately no [`Timer`], so that a rider without one does not compile as a stream and the
-/// compiler's message names what is missing.
+/// It is deliberately no [`Timer`], so that a rider without one is neither a stream nor a future. Where
+/// the compiler says that a rider's `next` has unsatisfied bounds, `.timer(…)` is missing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoTimer;
 

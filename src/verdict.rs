@@ -27,12 +27,25 @@ pub enum Ruling {
 /// # Examples
 ///
 /// ```
+/// use std::fmt;
+///
 /// use rideout::{Address, Kind, Refusal, Refused, Rejection, Ruling};
 ///
+/// #[derive(Debug)]
 /// enum ClientError {
 ///     Refused(Refusal),
 ///     HostUnreachable,
 ///     BadRequest,
+/// }
+///
+/// impl fmt::Display for ClientError {
+///     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+///         match self {
+///             ClientError::Refused(refusal) => refusal.fmt(f),
+///             ClientError::HostUnreachable => f.write_str("host unreachable"),
+///             ClientError::BadRequest => f.write_str("bad request"),
+///         }
+///     }
 /// }
 ///
 /// impl Refused for ClientError {
@@ -92,7 +105,9 @@ impl<T: Refused + ?Sized> Refused for Arc<T> {
 
 /// An error of a foreign type, with the ruling that its user gives it.
 ///
-/// It displays as the error itself, and has the source of the error as its source.
+/// It displays as the error itself, and has the source of the error as its source. It is an
+/// [`Error`] where that is one: a `Box<dyn Error>` is none, and `anyhow`'s is none, so give it what they
+/// were made of, or a type of your own around them.
 ///
 /// # Examples
 ///

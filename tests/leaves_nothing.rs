@@ -103,6 +103,23 @@ async fn ended_in_any_way_it_keeps_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_verdict_of_the_old_subscription_takes_its_refresh_along() {
+    // R20: in its ask, and in its rest.
+    for refresh in [Reply::Silent, by_route().into()] {
+        let lives = serve([1]).fails(1_300, Refusal::no_node(&address()));
+        let owner = Owner::answers([lives.into(), refresh]);
+        let mut rider = owner.rider();
+        watch(&owner, &mut rider, 1_000).await;
+        rider.nudger().nudge();
+        watch(&owner, &mut rider, 1_200).await;
+        assert_eq!((owner.times(), owner.alive()[4]), (vec![0, 1_000], 1), "it is under way");
+        let seen = watch(&owner, &mut rider, NEVER).await;
+        assert_eq!(seen[0], (1_300, Seen::Verdict(rideout::Kind::NotFound)));
+        assert_eq!(owner.alive(), [0; 5]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn no_sleep_is_alive_unless_a_rejection_arrived() {
     // R17.
     let owner = Owner::answers([

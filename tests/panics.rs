@@ -119,7 +119,7 @@ impl Parts {
     }
 }
 
-/// An error whose ruling steps on the mine.
+/// An error whose ruling and whose text step on the mine.
 #[derive(Debug)]
 struct Mean {
     refusal: Refusal,
@@ -128,6 +128,7 @@ struct Mean {
 
 impl fmt::Display for Mean {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.mine.step("text");
         self.refusal.fmt(f)
     }
 }

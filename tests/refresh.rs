@@ -5,7 +5,7 @@ mod script;
 use std::{pin::pin, task::Poll};
 
 use futures::StreamExt;
-use rideout::{Budget, Cause, Kind, News, rider::Nudger};
+use rideout::{Budget, Cause, Kind, News, Teardown, rider::Nudger};
 use script::{NEVER, Owner, Reply, Seen, after, by, by_route, ms, not_found, serve, tag, watch};
 
 /// Reads until `until`, and nudges at each of `nudges`.
@@ -180,6 +180,26 @@ async fn the_end_of_the_old_one_ends_the_old_one_alone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_end_that_was_old_in_one_ride_out_is_news_in_the_next() {
+    // R22: it stands for the answer that will not come.
+    let owner = Owner::answers([
+        serve([1]).by("A1").completes(1_300).into(),
+        after(1_000, serve([2]).by("B1").fails(2_000, by_route())),
+        Reply::Silent,
+        serve([3]).by("A2").into(),
+    ]);
+    let ended = (6_000, News::Ended(Some(tag("A1"))));
+    let rider = owner.rider();
+    let nudger = rider.nudger();
+    let mut rider = rider.news(owner.news([ended]));
+    watch(&owner, &mut rider, 1_000).await;
+    nudger.nudge();
+    let seen = watch(&owner, &mut rider, 9_000).await;
+    assert_eq!(seen, items(&[(2_000, 2), (6_000, 3)]));
+    assert_eq!(owner.asked()[3].charge.activation(), Some(&tag("A1")));
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_end_of_the_old_one_while_the_refresh_waits_shortens_nothing() {
     let owner = Owner::answers([
         serve([1]).by("A1").fails(1_300, by("A1")).into(),
@@ -252,4 +272,92 @@ async fn the_bound_by_the_clock_holds_for_a_refresh_alone() {
     let rider = owner.rider().budget(Budget::new().pace(ms(1_050)).longest(ms(2_000)));
     let seen = nudged(&owner, rider, [50], 9_000).await;
     assert_eq!(seen, items(&[(1_100, 1), (3_950, 10)]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refresh_is_ridden_beside_a_subscription_that_always_has_one_more() {
+    // R21, R25: it is heard of after 256 items at most, and its waits and its limits end no later than
+    // 32 items after their time.
+    let owner = Owner::answers([
+        serve(0..5_000).into(),
+        by_route().into(),
+        Reply::Silent,
+        serve([9_999]).into(),
+    ]);
+    let mut rider = owner.rider().budget(Budget::new().ask_limit(ms(1_000)));
+    assert_eq!(rider.next().await.map(Result::ok), Some(Some(0)));
+    rider.nudger().nudge();
+    for _ in 1..5_000 {
+        tokio::time::advance(ms(1)).await;
+        if rider.next().await.map(Result::ok) == Some(Some(9_999)) {
+            let [_, nudged, rested, limited] = owner.times()[..] else { panic!("four asks") };
+            assert!(nudged <= 256, "{nudged}");
+            assert!((500..=532).contains(&(rested - nudged)), "{rested}");
+            assert!((1_500..=1_596).contains(&(limited - rested)), "{limited}");
+            return;
+        }
+    }
+    panic!("asked at {:?} alone", owner.times());
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_riders_join_one_teardown_and_one_goes_away() {
+    // C12: woken and dropped before it polls, it takes no wake-up of the other's along.
+    let teardown = Teardown::new();
+    let rider = |owner: &Owner| {
+        let teardown = teardown.clone();
+        owner.rider().join(move |_| Some(teardown.completed()))
+    };
+    let owners = [(); 2].map(|()| Owner::answers([by("A1").into(), serve([1]).into()]));
+    let (mut goes, mut stays) = (rider(&owners[0]), rider(&owners[1]));
+    assert!(futures::poll!(goes.next()).is_pending());
+    let next = tokio::task::LocalSet::new();
+    next.run_until(async move {
+        let other = tokio::task::spawn_local(async move { stays.next().await.map(Result::ok) });
+        tokio::task::yield_now().await;
+        teardown.complete();
+        drop(goes);
+        assert_eq!(other.await.expect("no panic"), Some(Some(1)));
+    })
+    .await;
+    assert_eq!(owners.map(|owner| owner.times()), [vec![0], vec![0, 0]]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loss_beside_a_refresh_is_charged_and_held_back() {
+    // R11, R12, R16: the old one lived 100 ms and failed, then its refresh was refused. Two rejections
+    // are two attempts, and the first of them is held back for a pace from the loss.
+    let owner = Owner::answers([
+        serve([1]).by("A1").fails(100, by("A1")).into(),
+        after(200, by("B1")),
+        by_route().into(),
+        serve([10]).into(),
+    ]);
+    let seen = nudged(&owner, owner.rider(), [50], 9_000).await;
+    let charged: Vec<_> = owner.asked().iter().map(|it| it.charge.clone()).collect();
+    assert_eq!(owner.times()[..3], [0, 50, 600]);
+    assert_eq!(charged[2].key().map(|it| it.to_string()), Some("A1".into()));
+    assert_eq!(charged[3].key().map(|it| it.to_string()), Some("B1".into()));
+    assert_eq!(seen.last().map(|(_, seen)| seen), Some(&Seen::Item(10)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_answers_and_dies_is_bounded_however_often_it_is_nudged() {
+    // R9: `proven_after` bounds it, also where a nudge is out each time it dies.
+    let owner = Owner::scripted(|_| after(20, serve([1]).by("A1").fails(5, by("A1"))));
+    let budget = Budget::new().activations(1).re_asks(1).proven_after(ms(5_000));
+    let rider = owner.rider().budget(budget);
+    let nudger = rider.nudger();
+    let mut rider = rider;
+    let all = async {
+        while owner.now() < 9_000 {
+            owner.reach(owner.now() + 10).await;
+            nudger.nudge();
+        }
+    };
+    let seen = futures::join!(watch(&owner, &mut rider, 9_000), all).0;
+    assert!(
+        seen.iter().any(|(at, it)| *at < 1_000 && *it == Seen::GaveUp(Cause::Wedged)),
+        "{seen:?}"
+    );
 }

@@ -2,10 +2,9 @@
 
 mod script;
 
-use futures::StreamExt;
 use rideout::{Axis, Budget, Cause, Kind, RideError, Wait};
 use script::{
-    NEVER, Owner, Reply, Seen, after, by, by_route, ms, not_found, serve, tag, unnamed, watch,
+    NEVER, Owner, Reply, Seen, after, by, by_route, ms, next, not_found, serve, tag, unnamed, watch,
 };
 
 fn every(pace: u64, from: u64, count: u64) -> Vec<u64> {
@@ -148,13 +147,13 @@ async fn budgets_of_nothing_and_of_one_are_exact() {
     ] {
         let owner = Owner::answers([refusal.clone().into()]);
         let mut rider = owner.rider().budget(budget(activations, re_asks));
-        let Some(Err(RideError::GaveUp { report, .. })) = rider.next().await else {
+        let Some(Err(RideError::GaveUp { report, .. })) = next(&mut rider).await else {
             panic!("gives up")
         };
         assert_eq!(owner.times().len(), asks, "{activations} {re_asks} {refusal}");
         assert_eq!(report.count, report.budget + 1);
         assert_eq!(usize::try_from(report.asks), Ok(asks));
-        assert!(rider.next().await.is_none());
+        assert!(next(&mut rider).await.is_none());
     }
 }
 
@@ -231,6 +230,15 @@ async fn a_short_life_is_held_back_whatever_else_there_is_to_wait_for() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_life_of_one_pace_is_not_held_back() {
+    for (lives, next) in [(499, 999), (500, 500)] {
+        let owner = Owner::answers([serve([1]).fails(lives, by("A1")).into(), serve([2]).into()]);
+        watch(&owner, &mut owner.rider(), 9_000).await;
+        assert_eq!(owner.times(), [0, next], "lived {lives} ms");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_re_ask_that_was_held_back_has_had_its_turn() {
     // R11 with R18: the next one that has nothing to wait for rests.
     let owner =
@@ -238,37 +246,6 @@ async fn a_re_ask_that_was_held_back_has_had_its_turn() {
     let mut rider = owner.rider();
     assert_eq!(watch(&owner, &mut rider, 9_000).await, [(1_000, Seen::Item(2))]);
     assert_eq!(owner.times(), [0, 500, 1_000]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_bound_by_the_clock_cuts_a_join_a_rest_and_an_ask() {
-    // R9.
-    let longest = Cause::Outlasted { longest: ms(1_200) };
-    for (first, second, asks) in [
-        (after(100, by("A1")), Reply::Silent, 1),
-        (after(100, by_route()), by_route().into(), 2),
-        (after(100, by_route()), Reply::Silent, 2),
-    ] {
-        let owner = Owner::answers([first, second]).teardown("A1", NEVER);
-        let budget = Budget::new().longest(ms(1_200)).pace(ms(700));
-        let mut rider = owner.rider().join(owner.join()).budget(budget);
-        let seen = watch(&owner, &mut rider, NEVER).await;
-        assert_eq!(seen, [(1_300, Seen::GaveUp(longest)), (1_300, Seen::Completed)]);
-        assert_eq!(owner.times().len(), asks);
-        assert_eq!(owner.alive(), [0; 5]);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_bound_by_the_clock_begins_anew_with_each_ride_out() {
-    let owner = Owner::scripted(|asked| match asked.attempt % 3 {
-        0 => serve([0]).fails(5_000, by_route()).into(),
-        _ => by_route().into(),
-    });
-    let mut rider = owner.rider().budget(Budget::new().longest(ms(1_600)));
-    let seen = watch(&owner, &mut rider, 60_000).await;
-    assert!(seen.iter().all(|(_, seen)| *seen == Seen::Item(0)), "{seen:?}");
-    assert!(seen.len() > 8);
 }
 
 #[tokio::test(start_paused = true)]

@@ -169,6 +169,21 @@ async fn an_arrival_while_held_back_is_used_up() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_arrival_at_the_instant_that_a_hold_ends_is_used_up_too() {
+    // R11: the news of an instant comes before the timers of it.
+    for (at, next) in [(600, 1_300), (601, 800)] {
+        let owner = Owner::answers([
+            serve([]).fails(100, by("A1")).into(),
+            script::after(200, by_route()),
+            serve([2]).into(),
+        ]);
+        let news = owner.news([arrived(at, "B1")]);
+        watch(&owner, &mut owner.rider().news(news), 9_000).await;
+        assert_eq!(owner.times(), [0, 600, next]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn spread_comes_after_every_wait_and_does_spread() {
     // R18c: nothing before its event, nothing later than wait + spread, the re-ask without a wait
     // included, and the first ask not.

@@ -35,7 +35,9 @@ impl Stage {
         mesh.set_teardown(Duration::from_millis(500));
         mesh.recycle(address);
         self.at(700).await;
-        self.tell("   the reader asks for a refresh in the middle of it");
+        self.tell(
+            "   in the middle of it the reader asks for a refresh, and meets the one that goes",
+        );
         nudger.nudge();
         self.at(1400).await;
         self.write(102).await?;
@@ -87,9 +89,9 @@ impl Stage {
         println!("{:>5} ms  {what}", self.now().as_millis());
     }
 
-    /// Prints what the reader meets.
-    pub(crate) fn meet(&self, what: impl fmt::Display) {
-        println!("{:>5} ms        {what}", self.now().as_millis());
+    /// Prints what a reader meets.
+    pub(crate) fn meet(&self, reader: &str, what: impl fmt::Display) {
+        println!("{:>5} ms        {reader}: {what}", self.now().as_millis());
     }
 
     /// The short name of an activation.

@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("                         the rider            three retries at once");
     println!("asks                     {:<20} {}", rider.asks, retry.asks);
     println!("most asks in 10 ms       {:<20} {}", rider.in_a_burst(), retry.in_a_burst());
-    println!("values seen              {:<20} {}", rider.seen(), retry.seen());
+    println!("values seen, each once   {:<20} {}", rider.seen(), retry.seen());
     println!("at the end               {:<20} {}", rider.end, retry.end);
     Ok(())
 }

@@ -18,10 +18,13 @@ pub(crate) async fn follow(stage: Rc<Stage>) -> Account {
     let mut retries = 0;
     while retries <= RETRIES {
         account.ask(stage.now());
-        let Ok(mut items) = stage.mesh.subscribe(&stage.address, StreamId::mint()).await else {
+        stage.meet("retry", format_args!("ask {}", account.asks));
+        let Ok(answer) = stage.mesh.subscribe(&stage.address, StreamId::mint()).await else {
             retries += 1;
+            stage.meet("retry", format_args!("refused, {retries} in a row"));
             continue;
         };
+        let mut items = answer.into_stream();
         retries = 0;
         loop {
             tokio::select! {
@@ -29,6 +32,7 @@ pub(crate) async fn follow(stage: Rc<Stage>) -> Account {
                 () = &mut over => return account,
                 item = items.next() => match item {
                     Some(Ok(item)) => {
+                        stage.meet("retry", format_args!("item {}", item.value));
                         account.see(item.value);
                         account.end = format!("live on {}", item.value);
                     }
@@ -38,6 +42,7 @@ pub(crate) async fn follow(stage: Rc<Stage>) -> Account {
             }
         }
     }
+    stage.meet("retry", "its retries are spent: it waits for what will never come");
     account.end = format!("silent since {} ms", stage.now().as_millis());
     account
 }

@@ -4,8 +4,8 @@ use std::{cell::RefCell, rc::Rc};
 
 use futures::StreamExt;
 use rideout::{
-    Charge, RideOut, Speaker, Wait,
-    rider::{Answer, Nudger, Phase},
+    Axis, Charge, RideOut, Speaker, Wait,
+    rider::{Nudger, Phase},
 };
 
 use super::events::{Account, Stage};
@@ -19,8 +19,8 @@ pub(crate) fn follow(stage: &Rc<Stage>) -> (Nudger, impl Future<Output = Account
         let (stage, mesh, address) =
             (Rc::clone(&asking), asking.mesh.clone(), asking.address.clone());
         asked.borrow_mut().ask(stage.now());
-        stage.meet(format_args!("ask {}", ask.attempt));
-        async move { mesh.subscribe(&address, ask.stream).await.map(Answer::from) }
+        stage.meet("rider", format_args!("ask {}", ask.attempt));
+        async move { mesh.subscribe(&address, ask.stream).await }
     })
     .join(move |activation| mesh.teardown_of(&activation))
     .news(stage.mesh.news(&stage.address));
@@ -37,20 +37,21 @@ pub(crate) fn follow(stage: &Rc<Stage>) -> (Nudger, impl Future<Output = Account
             };
             match phase {
                 Some(Ok(Phase::Live(item))) => {
-                    stage.meet(format_args!("item {}", item.value));
+                    stage.meet("rider", format_args!("item {}", item.value));
                     let mut account = account.borrow_mut();
                     account.see(item.value);
                     account.end = format!("live on {}", item.value);
                 }
                 Some(Ok(Phase::Answered(activation))) => match activation {
                     Some(activation) => {
-                        stage.meet(format_args!("answered by {}", stage.name(&activation)));
+                        stage
+                            .meet("rider", format_args!("answered by {}", stage.name(&activation)));
                     }
-                    None => stage.meet("answered"),
+                    None => stage.meet("rider", "answered"),
                 },
-                Some(Ok(Phase::RidingOut(charge))) => stage.meet(charged(&stage, &charge)),
+                Some(Ok(Phase::RidingOut(charge))) => stage.meet("rider", charged(&stage, &charge)),
                 Some(Err(error)) => {
-                    stage.meet(&error);
+                    stage.meet("rider", &error);
                     account.borrow_mut().end = error.to_string();
                     break;
                 }
@@ -65,19 +66,23 @@ pub(crate) fn follow(stage: &Rc<Stage>) -> (Nudger, impl Future<Output = Account
     (nudger, following)
 }
 
-/// Who refused, what it is charged to, and what is waited for.
+/// Who refused, what that counts as, and what is waited for.
 fn charged(stage: &Stage, charge: &Charge) -> String {
+    let again = charge.axis() == Some(Axis::Time);
     let who = match charge.rejection().map(|rejection| &rejection.speaker) {
-        Some(Speaker::Owner(Some(activation))) => format!("the owner, {}", stage.name(activation)),
-        Some(Speaker::Owner(None)) => "the owner".into(),
-        Some(Speaker::Route) | None => "the route".into(),
+        Some(Speaker::Owner(Some(activation))) if again => {
+            format!("owner {} once more (time axis", stage.name(activation))
+        }
+        Some(Speaker::Owner(Some(activation))) => {
+            format!("owner {}, a new one (activation axis", stage.name(activation))
+        }
+        Some(Speaker::Owner(None)) => "the owner (activation axis".into(),
+        Some(Speaker::Route) | None => "the route (time axis".into(),
     };
-    let axis = charge.axis().map_or_else(String::new, |axis| axis.to_string());
     let wait = match charge.wait() {
         Wait::Join { .. } => "joins its teardown".into(),
         Wait::Rest(rest) => format!("rests {} ms", rest.as_millis()),
         Wait::Nothing => "asks at once".into(),
     };
-    let (count, budget) = (charge.count(), charge.budget());
-    format!("refused by {who}: charged to the {axis} axis, {count} of {budget}; {wait}")
+    format!("refused by {who}, {} of {}): {wait}", charge.count(), charge.budget())
 }

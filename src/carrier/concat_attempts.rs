@@ -23,6 +23,24 @@ use crate::{
 const A_POLL: usize = 32;
 
 /// How a ride ends other than by its stream's completion.
+///
+/// It displays as the report of a give-up, whose source is the last error, or as the verdict itself.
+///
+/// # Examples
+///
+/// ```
+/// use rideout::{Refusal, RideError, refusal::Kind};
+///
+/// fn worth_another_try(error: &RideError<Refusal>) -> bool {
+///     match error {
+///         RideError::GaveUp { .. } => true, // later, and by the reader's own decision
+///         RideError::Verdict(_) => false,
+///     }
+/// }
+/// let absent = RideError::Verdict(Refusal::new(Kind::NotFound, "no such price"));
+/// assert!(!worth_another_try(&absent));
+/// assert_eq!(absent.to_string(), "no such price");
+/// ```
 #[derive(Debug)]
 pub enum RideError<E> {
     /// A budget is spent.
@@ -130,17 +148,50 @@ impl<St, F, Fut, E> ConcatAttempts<St, F, Fut, E> {
     ///
     /// For a rejection that comes by another way than the attempt's own answer: an announcement, or a
     /// limit. `error` is reported as the last one if a give-up follows.
-    pub fn reject(self: Pin<&mut Self>, rejection: Rejection, error: Option<E>) {
+    ///
+    /// # Examples
+    ///
+    /// The owner announces that it is going, while it still owes an answer:
+    ///
+    /// ```
+    /// use std::{future::pending, pin::pin};
+    ///
+    /// use futures::{FutureExt, StreamExt};
+    /// use rideout::{Budget, Carrier, CarrierExt, Charge, Refusal, Rejection};
+    ///
+    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
+    /// let mut answers = pin!(
+    ///     carrier
+    ///         .triggers()
+    ///         .charge(&carrier)
+    ///         .defer(|_charge: Charge| pending::<Result<(), Refusal>>())
+    ///         .concat_attempts(&carrier)
+    /// );
+    /// assert!(answers.next().now_or_never().is_none());
+    /// answers.as_mut().reject(Rejection::by_owner(None), None);
+    /// assert!(answers.as_mut().attempt().is_none());
+    ///
+    /// assert!(answers.next().now_or_never().is_none());
+    /// let next = answers.as_mut().attempt().expect("it asks again");
+    /// assert_eq!(next.charge().count(), 1);
+    /// # Ok::<_, rideout::address::InvalidAddress>(())
+    /// ```
+    pub fn reject(mut self: Pin<&mut Self>, rejection: Rejection, error: Option<E>) {
+        self.as_mut().remember(error);
         let mut this = self.project();
-        if let Some(error) = error {
-            *this.last = Some(Box::new(error));
-        }
         if this.attempt.is_some() {
             // First the attempt, then its place: never two outstanding.
             this.attempt.set(None);
             this.carrier.refused(rejection);
         } else {
             this.carrier.reject(rejection);
+        }
+    }
+
+    /// Keeps `error`, where there is one, as the last that was ridden out.
+    pub(crate) fn remember(self: Pin<&mut Self>, error: Option<E>) {
+        if let Some(error) = error {
+            *self.project().last = Some(Box::new(error));
         }
     }
 
@@ -219,7 +270,6 @@ where
             Poll::Pending => Step::Pending,
             Poll::Ready(Ok(answer)) => {
                 this.attempt.set(None);
-                this.queue.clear();
                 *this.last = None;
                 this.carrier.opened();
                 Step::Answer(answer)

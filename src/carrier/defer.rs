@@ -100,6 +100,27 @@ where
 ///
 /// Dropped before its first poll it has called nothing. Dropped later it drops what the probe
 /// returned.
+///
+/// # Examples
+///
+/// A plain future, which whatever drives futures drives:
+///
+/// ```
+/// use futures::{StreamExt, TryStreamExt, stream};
+/// use rideout::{Budget, Carrier, CarrierExt, Rejection};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
+/// let mut attempts = stream::iter([Rejection::by_route(), Rejection::by_route()])
+///     .charge(&carrier)
+///     .defer(|charge| async move { charge.count() });
+/// let (one, two) = (attempts.try_next().await?.unwrap(), attempts.try_next().await?.unwrap());
+/// assert_eq!(one.charge().count(), 1);
+/// assert_eq!(tokio::join!(two, one), (2, 1));
+/// # Ok(())
+/// # }
+/// ```
 #[pin_project(PinnedDrop)]
 #[must_use = "futures do nothing unless polled"]
 pub struct Attempt<F, Fut> {

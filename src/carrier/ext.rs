@@ -93,8 +93,9 @@ pub trait CarrierExt: Stream {
     ///
     /// # Errors
     ///
-    /// [`RideError::GaveUp`](super::RideError::GaveUp) when a budget is spent, [`RideError::Verdict`](super::RideError::Verdict) when an attempt ended in
-    /// an error that is no promise. The stream has ended then.
+    /// [`GaveUp`](crate::RideError::GaveUp) when a budget is spent,
+    /// [`Verdict`](crate::RideError::Verdict) when an attempt ended in an error that is no promise.
+    /// The stream has ended then.
     ///
     /// # Cancel safety
     ///

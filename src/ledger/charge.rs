@@ -79,6 +79,20 @@ pub enum Wait {
 }
 
 /// The accounting decision for one attempt, which it carries to the end (`R15`).
+///
+/// Displays as a sentence for a log.
+///
+/// # Examples
+///
+/// ```
+/// use rideout::{Budget, Ledger, Rejection, StreamId};
+///
+/// let mut ledger = Ledger::new(StreamId::mint(), "prices/eur".parse()?, Budget::default());
+/// let charge = ledger.charge(Rejection::by_route())?;
+/// assert_eq!(charge.to_string(),
+///     "refused by the route, charged to the time axis (1 of 16), rests 500ms");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Charge {
     // `None`: uncharged, the first ask or a trigger's.
@@ -94,6 +108,25 @@ pub(super) struct Entry {
     pub(super) wait: Wait,
     // How many subscriptions had opened when it was charged.
     pub(super) opened: u64,
+}
+
+impl fmt::Display for Charge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(Entry { rejection, axis, count, budget, wait, .. }) = &self.entry else {
+            return f.write_str("uncharged");
+        };
+        match &rejection.speaker {
+            Speaker::Owner(Some(activation)) => write!(f, "refused by activation {activation}"),
+            Speaker::Owner(None) => f.write_str("refused by the owner"),
+            Speaker::Route => f.write_str("refused by the route"),
+        }?;
+        write!(f, ", charged to the {axis} axis ({count} of {budget}), ")?;
+        match wait {
+            Wait::Nothing => f.write_str("asks at once"),
+            Wait::Join { limit, .. } => write!(f, "joins its teardown for {limit:?} at most"),
+            Wait::Rest(rest) => write!(f, "rests {rest:?}"),
+        }
+    }
 }
 
 impl Charge {

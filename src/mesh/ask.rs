@@ -11,6 +11,7 @@ use crate::{
     activation::{Activation, StreamId},
     address::Address,
     refusal::Refusal,
+    rider::Answer,
     sync::lock,
     time::{Timer, TokioTimer},
 };
@@ -25,6 +26,10 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     ///
     /// A promise by the owner that is ending, at its door or out of its mailbox, or by the route; or
     /// the verdict `NotFound`, by the route, where nothing is stored at the address.
+    ///
+    /// # Panics
+    ///
+    /// Where it starts an owner outside a tokio runtime whose time driver is on.
     ///
     /// # Cancel safety
     ///
@@ -41,7 +46,7 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
     /// mesh.store(&address, 108);
     ///
-    /// let mut prices = mesh.subscribe(&address, StreamId::mint()).await?;
+    /// let mut prices = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
     /// assert_eq!(prices.next().await.unwrap()?.value, 108);
     /// # Ok(())
     /// # }
@@ -50,12 +55,14 @@ impl<T: Send + Sync + 'static> Mesh<T> {
         &self,
         address: &Address,
         stream: StreamId,
-    ) -> Result<Subscription<T>, Refusal> {
+    ) -> Result<Answer<Subscription<T>>, Refusal> {
         *lock(&self.world.state).asks.entry(address.path().to_owned()).or_default() += 1;
         let opened = self.ask(address, |reply| Request::Subscribe { stream, reply });
         let (activation, items) = opened.await?;
 
-        Ok(Subscription::new(address.clone(), activation, items, self.world.gone.completed()))
+        let gone = self.world.gone.completed();
+        let subscription = Subscription::new(address.clone(), activation.clone(), items, gone);
+        Ok(Answer::new(subscription).served_by(activation))
     }
 
     /// Writes a value at `address`, and returns its version when its owner has stored it and sent it to
@@ -65,6 +72,10 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     ///
     /// Those of [`subscribe`](Mesh::subscribe). Only where the owner was killed meanwhile is it left
     /// open whether the value was written.
+    ///
+    /// # Panics
+    ///
+    /// Where it starts an owner outside a tokio runtime whose time driver is on.
     ///
     /// # Cancel safety
     ///
@@ -80,7 +91,7 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
     /// mesh.store(&address, 108);
-    /// let mut prices = mesh.subscribe(&address, StreamId::mint()).await?;
+    /// let mut prices = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
     ///
     /// assert_eq!(mesh.write(&address, 109).await?, 2);
     /// assert_eq!(prices.next().await.unwrap()?.value, 108);
@@ -98,7 +109,11 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     ///
     /// # Errors
     ///
-    /// Those of the route of [`subscribe`](Mesh::subscribe).
+    /// `NotFound` where nothing is stored at the address; the route's promise where no host takes it.
+    ///
+    /// # Panics
+    ///
+    /// Where it starts an owner outside a tokio runtime whose time driver is on.
     ///
     /// # Examples
     ///

@@ -220,7 +220,7 @@ impl<T> Mesh<T> {
     /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
     /// mesh.store(&address, 108);
     /// mesh.set_lease(Duration::from_secs(3));
-    /// let prices = mesh.subscribe(&address, StreamId::mint()).await?;
+    /// let prices = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
     ///
     /// let killed = mesh.kill(&address).expect("an owner is there");
     /// let refusal = mesh.subscribe(&address, StreamId::mint()).await.unwrap_err();
@@ -228,7 +228,7 @@ impl<T> Mesh<T> {
     /// assert!(mesh.teardown_of(&killed).is_none());
     ///
     /// tokio::time::advance(Duration::from_secs(3)).await;
-    /// let prices = mesh.subscribe(&address, StreamId::mint()).await?;
+    /// let prices = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
     /// assert_ne!(prices.activation(), &killed);
     /// # Ok(())
     /// # }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 /// The hosts of a mesh, in the order in which they were added.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Hosts {
     names: Vec<Arc<str>>,
 }

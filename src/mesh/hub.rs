@@ -225,8 +225,6 @@ impl<T: Send + Sync + 'static> Inside<T> {
 
         let is_announced = self.register.count() > 0
             && self.lifecycle.ending().is_some_and(|ending| ending.cause == Cause::Recycle);
-        // The streams fall silent before anyone can hear why.
-        self.register.close();
         self.lifecycle.teardown().complete();
         if let Some(world) = self.world.upgrade() {
             world.ended(&self.lifecycle, is_announced);

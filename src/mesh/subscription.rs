@@ -15,7 +15,6 @@ use crate::{
     activation::{Activation, StreamId},
     address::Address,
     refusal::Refusal,
-    rider::Answer,
     sync::lock,
     teardown::Completed,
 };
@@ -60,10 +59,18 @@ impl<T> Register<T> {
         let (items, receiver) = mpsc::unbounded_channel();
         // The receiver is at hand, so this cannot fail.
         let _ = items.send(state);
-        let replaced = lock(&self.streams).insert(stream, items);
+        let mut streams = lock(&self.streams);
+        // Those that unsubscribed go before the map would grow for them.
+        let closed: Vec<_> = if streams.len() == streams.capacity() {
+            streams.extract_if(|_, items| items.is_closed()).collect()
+        } else {
+            Vec::new()
+        };
+        let replaced = streams.insert(stream, items);
+        drop(streams);
 
-        // Its receiver's waker is foreign code, and runs outside the lock.
-        drop(replaced);
+        // Their receivers' wakers are foreign code, and run outside the lock.
+        drop((closed, replaced));
         receiver
     }
 
@@ -83,12 +90,6 @@ impl<T> Register<T> {
     /// Returns how many streams are held.
     pub(super) fn count(&self) -> usize {
         lock(&self.streams).values().filter(|items| !items.is_closed()).count()
-    }
-
-    /// Forgets all streams: they fall silent.
-    pub(super) fn close(&self) {
-        let streams = std::mem::take(&mut *lock(&self.streams));
-        drop(streams);
     }
 }
 
@@ -112,7 +113,7 @@ impl<T> Register<T> {
 /// let (mesh, address) = (Mesh::new(), "prices/eur".parse::<Address>()?);
 /// mesh.store(&address, 108);
 ///
-/// let mut prices = mesh.subscribe(&address, StreamId::mint()).await?;
+/// let mut prices = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
 /// assert_eq!(prices.next().await, Some(Ok(Versioned { version: 1, value: 108 })));
 /// assert_eq!(Some(prices.activation()), mesh.activation_of(&address).as_ref());
 ///
@@ -148,34 +149,6 @@ impl<T> Subscription<T> {
     /// Returns the activation that serves the stream.
     pub fn activation(&self) -> &Activation {
         &self.activation
-    }
-}
-
-/// A rider is told which activation serves it.
-///
-/// # Examples
-///
-/// ```
-/// use futures::TryStreamExt;
-/// use rideout::{RideOut, mesh::Mesh, rider::Answer};
-///
-/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let (mesh, address) = (Mesh::new(), "prices/eur".parse::<rideout::Address>()?);
-/// mesh.store(&address, 108);
-///
-/// let mut prices = RideOut::new(address.clone(), move |ask| {
-///     let (mesh, address) = (mesh.clone(), address.clone());
-///     async move { mesh.subscribe(&address, ask.stream).await.map(Answer::from) }
-/// });
-/// assert_eq!(prices.try_next().await?.unwrap().value, 108);
-/// # Ok(())
-/// # }
-/// ```
-impl<T> From<Subscription<T>> for Answer<Subscription<T>> {
-    fn from(subscription: Subscription<T>) -> Self {
-        let activation = subscription.activation.clone();
-        Answer::new(subscription).served_by(activation)
     }
 }
 

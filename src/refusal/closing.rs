@@ -13,6 +13,8 @@ use crate::{
 /// inside the sentence have the case of their first letter changed, control characters become
 /// spaces.
 ///
+/// The sentence calls whatever serves an address a hub; the word is part of the contract (`R2`).
+///
 /// # Examples
 ///
 /// ```

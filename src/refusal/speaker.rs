@@ -75,6 +75,10 @@ pub struct Rejection {
 
 impl Rejection {
     /// Returns a rejection by the owner, without a hint.
+    ///
+    /// Without an activation it counts as one more owner each time, and three spend the default budget
+    /// (`R7`): where nobody can be named, and the owner need not be the one that refused, say
+    /// [`by_route`](Rejection::by_route).
     pub fn by_owner(activation: Option<Activation>) -> Self {
         Self { speaker: Speaker::Owner(activation), not_before: None }
     }
@@ -91,6 +95,7 @@ impl Rejection {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum News {
     /// The owner announces that it ended the stream.
     Ended(Option<Activation>),

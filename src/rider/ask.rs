@@ -62,12 +62,26 @@ impl<S> Answer<S> {
         self.activation.as_ref()
     }
 
+    /// Returns the subscription itself.
+    pub fn into_stream(self) -> S {
+        self.stream
+    }
+
     pub(super) fn into_parts(self) -> (S, Option<Activation>) {
         (self.stream, self.activation)
     }
 }
 
 /// What an ask may return: a stream of items, or an [`Answer`] that also says who serves it.
+///
+/// # Examples
+///
+/// ```
+/// use futures::stream;
+/// use rideout::rider::IntoAnswer;
+///
+/// assert!(stream::iter([1, 2]).into_answer().activation().is_none());
+/// ```
 pub trait IntoAnswer {
     /// The subscription.
     type Stream: Stream;

@@ -20,7 +20,8 @@ use crate::{
 /// What a rider is doing (`R27`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Phase<T> {
-    /// A rejection was charged, and is being ridden out: "coming back" on a screen, not an error.
+    /// A rejection was charged, and is being ridden out: "coming back" on a screen, not an error. Where
+    /// a refresh was refused, items of the subscription that it was to replace still come between.
     RidingOut(Charge),
     /// An ask succeeded: a subscription opened, served by this activation where that is known.
     Answered(Option<Activation>),

@@ -53,7 +53,8 @@ const TURNS: u32 = 32;
 ///
 /// # Cancel safety
 ///
-/// Dropping the read drops its ask and its timers. An ask that was sent may have been served.
+/// Dropping the read drops its ask and its timers. An ask that was sent may have been served. Polled
+/// again after it was ready, it is never ready again.
 ///
 /// # Examples
 ///
@@ -210,7 +211,9 @@ impl<A, E> State<A, E> {
         E: fmt::Display,
     {
         let (address, asks, deadline) = (self.address.clone(), self.asks, self.deadline);
-        let Some(last) = self.last.take() else {
+        // Its text is the user's code and may panic: it is read before the error is taken.
+        let text = self.last.as_ref().map(shown);
+        let Some((last_refusal, last)) = text.zip(self.last.take()) else {
             return ReadError::TimedOut { address, asks, deadline };
         };
         let elapsed = self.began.map_or(Duration::ZERO, |began| now.duration_since(began));
@@ -219,8 +222,8 @@ impl<A, E> State<A, E> {
         let recycling =
             Recycling { address, asks, refusals, elapsed, deadline, owners, shape, last };
         tracing::warn!(
-            owner = %recycling.address, asks, refusals, owners,
-            last_refusal = shown(&recycling.last), "{recycling}"
+            stream = %self.stream, owner = %recycling.address, asks, refusals, owners,
+            last_refusal, "{recycling}"
         );
         ReadError::Recycling(recycling)
     }

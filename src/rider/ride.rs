@@ -4,33 +4,33 @@
 //! At one instant things are looked at in this order, and what follows at once from one of them comes
 //! before the next: answers, items and the end of the subscription, news, timers.
 
+mod hearing;
+mod looks;
+mod waiting;
+
 use std::{
     fmt,
     pin::Pin,
     task::{Context, Poll},
-    time::Duration,
 };
 
 use futures_core::Stream;
 
 use super::{
-    Answer, Ask, Join, NoJoin, NoNews, Phase, Source,
+    Answer, Join, NoJoin, NoNews, Phase, Source,
     attempt::{Stage, StageProj},
     shown,
     state::{Opened, State},
-    unwind::guarded,
 };
 use crate::{
-    activation::Activation,
     address::Address,
     carrier::{Attempt, CarrierExt, Charges, ConcatAttempts, Defer, RideError, Triggers},
-    ledger::{Charge, GaveUp, Wait},
+    ledger::{Charge, GaveUp},
     refusal::{News, Rejection},
     time::{Clock, DefaultTimer, Timer, later},
-    verdict::{Refused, Ruling},
 };
 
-/// News is looked at after so many items (`R21`), and one poll takes so many turns (`R20b`).
+/// News and timers are looked at after so many items (`R21`), and one poll takes so many turns (`R20b`).
 pub(super) const LOOK_AFTER: u32 = 32;
 
 /// A trigger is heard after so many items of a subscription that never pauses.
@@ -112,7 +112,11 @@ where
         }
         while *turns > 0 {
             *turns -= 1;
-            match self.turn(live.as_mut(), cx) {
+            let turn = match self.state.failure {
+                None => self.turn(live.as_mut(), cx),
+                Some(_) => self.tell(),
+            };
+            match turn {
                 Turn::Again => {}
                 Turn::Idle => return Poll::Pending,
                 Turn::Yield(phase) => {
@@ -189,175 +193,28 @@ where
         self.look_at_timers(cx)
     }
 
-    /// Answers first, and whatever an attempt has to do before it is answered.
-    fn look_at_chain(
+    /// The live subscription is over, by `rejection`.
+    fn lose<I>(
         &mut self,
         live: Pin<&mut Option<A::Stream>>,
-        cx: &mut Context<'_>,
-    ) -> Turn<Option<PhaseOf<A, P>>> {
-        self.state.unheard = 0;
-        self.prove_while_refreshing();
-        match self.chain().poll_next(cx) {
-            Poll::Ready(Some(Ok(answer))) => return Turn::Yield(Some(Ok(self.open(live, answer)))),
-            Poll::Ready(Some(Err(error))) => return Turn::Yield(Some(Err(self.warn(error)))),
-            Poll::Ready(None) => return Turn::Yield(None),
-            Poll::Pending => {}
-        }
-        match self.stage() {
-            Some(StageProj::Begun { shown }) => {
-                let shown = std::mem::replace(shown, true);
-                let Some(charge) = self.charge() else { return Turn::Idle };
-                if charge.is_uncharged() || shown {
-                    return self.wait(&charge, cx);
-                }
-                Turn::Yield(Some(Ok(Phase::RidingOut(charge))))
-            }
-            Some(StageProj::Waiting { .. }) => match self.poll_teardown(cx) {
-                Poll::Ready(()) => self.wait_is_over(),
-                Poll::Pending => Turn::Idle,
-            },
-            Some(StageProj::Due) => self.ask(),
-            Some(StageProj::Held(_) | StageProj::Asking { .. }) | None => Turn::Idle,
-        }
-    }
-
-    /// Items, and the end of the subscription.
-    fn look_at_stream(
-        &mut self,
-        mut live: Pin<&mut Option<A::Stream>>,
-        cx: &mut Context<'_>,
-    ) -> Turn<Option<PhaseOf<A, P>>> {
-        let handed_over = self.state.handed_over.take();
-        let poll = || guarded(live.as_mut(), |live| live.poll_next(cx));
-        match handed_over.unwrap_or_else(poll) {
-            Poll::Pending => Turn::Idle,
-            Poll::Ready(Some(Ok(item))) => match self.state.passes(item) {
-                Some(item) => Turn::Yield(Some(Ok(Phase::Live(item)))),
-                None => Turn::Again,
-            },
-            Poll::Ready(Some(Err(error))) => {
-                // Over, whatever its ruling says, or panics instead.
-                live.set(None);
-                match error.ruling(self.state.carrier.address()) {
-                    Ruling::Verdict(_) => Turn::Yield(Some(Err(RideError::Verdict(error)))),
-                    Ruling::Promise(rejection) => self.lose(live, rejection, Some(error)),
-                }
-            }
-            Poll::Ready(None) if self.state.re_ask_on_completion => {
-                let served_by = self.state.opened.as_ref().and_then(|opened| opened.by.clone());
-                self.lose(live, Rejection::by_owner(served_by), None)
-            }
-            Poll::Ready(None) if self.stage().is_some() => {
-                // A refresh is under way, and what it brings goes on where this one completed.
-                self.state.gone = self.state.opened.take().and_then(|opened| opened.by);
-                live.set(None);
-                Turn::Again
-            }
-            Poll::Ready(None) => Turn::Yield(None),
-        }
-    }
-
-    /// News; returns whether there was any.
-    fn look_at_news(&mut self, live: Pin<&mut Option<A::Stream>>, cx: &mut Context<'_>) -> bool {
-        match guarded(Pin::new(&mut self.news), |news| news.get_mut().as_mut().poll_next(cx)) {
-            Poll::Ready(Some(news)) => {
-                // An item's turn comes before the next news, however much of it there is.
-                self.state.passed = self.state.passed.min(LOOK_AFTER - 1);
-                self.hear(live, news);
-                true
-            }
-            Poll::Ready(None) => {
-                self.news = None;
-                self.state.passed = 0;
-                false
-            }
-            Poll::Pending => {
-                self.state.passed = 0;
-                false
-            }
-        }
-    }
-
-    /// The rider's own timers, last.
-    fn look_at_timers(&mut self, cx: &mut Context<'_>) -> Turn<Option<PhaseOf<A, P>>> {
-        self.state.untimed = 0;
-        if let Some(StageProj::Asking { limit, .. }) = self.stage()
-            && limit.is_none()
-        {
-            let sleep = self.sleep(self.state.budget.ask_limit);
-            self.set_sleep(sleep);
-        }
-        let over = self.running().map_or(Poll::Pending, |stage| stage.poll_sleep(cx));
-        if over.is_pending() {
-            return Turn::Idle;
-        }
-        if let Some(error) = self.outlasted() {
-            return Turn::Yield(Some(Err(error)));
-        }
-        if let Some(left) = self.state.cut.take() {
-            // The ride-out that it was cut short for has been answered since, by an item of the
-            // subscription that a refresh is to replace.
-            let sleep = self.sleep(left);
-            self.set_sleep(sleep);
-            return Turn::Again;
-        }
-        match self.stage() {
-            Some(StageProj::Waiting { .. }) => return self.wait_is_over(),
-            Some(StageProj::Asking { .. }) => self.chain().reject(Rejection::by_route(), None),
-            _ => self.set(Stage::Due),
+        rejection: Rejection,
+        error: Option<A::Error>,
+    ) -> Turn<I> {
+        self.put_away(live);
+        if self.stage().is_none() {
+            self.reject(rejection, error);
+        } else {
+            // A refresh is under way, and goes on. What it is refused with comes behind this, and
+            // what it is answered with makes this stale.
+            self.chain().remember(error);
+            self.state.carrier.reject(rejection);
         }
         Turn::Again
     }
 
-    /// Hears one piece of news (`R22`).
-    fn hear(&mut self, live: Pin<&mut Option<A::Stream>>, news: News) {
-        let asking = matches!(self.stage(), Some(StageProj::Asking { .. }));
-        match news {
-            News::Arrived(activation) => self.arrived(activation),
-            News::Ended(tag) if live.is_some() => {
-                if let Some(rejection) = self.state.ended(tag) {
-                    self.lose::<()>(live, rejection, None);
-                }
-            }
-            News::Ended(Some(tag))
-                if asking && !self.has_refused(&tag) && self.state.gone.as_ref() != Some(&tag) =>
-            {
-                // It stands for the answer that will not come.
-                self.chain().reject(Rejection::by_owner(Some(tag)), None);
-            }
-            News::NotServing(tag) if live.is_some() => {
-                let served_by = self.state.opened.as_ref().and_then(|opened| opened.by.clone());
-                let moved = tag.filter(|tag| Some(tag) != served_by.as_ref());
-                self.lose::<()>(live, Rejection::by_owner(served_by), None);
-                if let Some(moved) = moved {
-                    self.arrived(moved);
-                }
-            }
-            // An attempt is coming, or running, anyway.
-            News::Ended(_) | News::NotServing(_) => {}
-        }
-    }
-
-    /// An activation of the address arrives (`R18b`).
-    fn arrived(&mut self, activation: Activation) {
-        let served_by = self.state.opened.as_ref().and_then(|opened| opened.by.as_ref());
-        if served_by == Some(&activation) || self.has_refused(&activation) {
-            return;
-        }
-        let waiting = matches!(self.stage(), Some(StageProj::Waiting { .. }));
-        let (now, activations) = (self.timer.now(), self.state.budget.activations);
-        if self.state.waits.arrived(activation, waiting, now, activations) {
-            self.wait_is_over::<()>();
-        }
-    }
-
-    /// The live subscription is over, by `rejection`.
-    fn lose<I>(
-        &mut self,
-        mut live: Pin<&mut Option<A::Stream>>,
-        rejection: Rejection,
-        error: Option<A::Error>,
-    ) -> Turn<I> {
+    /// The live subscription is over: judges it, and has a short life held against the next re-ask
+    /// (`R9`, `R11`).
+    fn put_away(&mut self, mut live: Pin<&mut Option<A::Stream>>) {
         live.set(None);
         self.state.handed_over = None;
         let now = self.timer.now();
@@ -365,16 +222,15 @@ where
         let lived = lived.unwrap_or_default();
         self.state.prove(lived);
         self.state.opened = None;
-        if self.stage().is_some() {
-            // A refresh that is under way goes on: it is the re-ask.
-            self.state.gone = rejection.speaker.activation().cloned();
-            return Turn::Again;
-        }
         if lived < self.state.budget.pace {
             self.state.waits.hold(later(now, self.state.budget.pace));
         }
+    }
+
+    /// Has a rejection charged, with the next look at the chain, and that comes first.
+    fn reject(&mut self, rejection: Rejection, error: Option<A::Error>) {
+        self.state.unheard = HEAR_AFTER;
         self.chain().reject(rejection, error);
-        Turn::Again
     }
 
     /// A subscription opens.
@@ -406,82 +262,6 @@ where
         }
     }
 
-    /// The attempt begins to wait (`R18`).
-    fn wait<I>(&mut self, charge: &Charge, cx: &mut Context<'_>) -> Turn<I> {
-        if !charge.is_uncharged() {
-            self.state.began.get_or_insert_with(|| self.timer.now());
-        }
-        let rest = match charge.wait() {
-            Wait::Nothing => {
-                self.set(Stage::Due);
-                return Turn::Again;
-            }
-            Wait::Join { limit, .. } if self.joins(charge, limit, cx) => None,
-            Wait::Join { rest, .. } => match self.state.waits.nothing_to_wait_for(rest) {
-                None => return self.wait_is_over(),
-                rest => rest,
-            },
-            Wait::Rest(rest) => Some(rest),
-        };
-        if let Some(rest) = rest {
-            let sleep = self.sleep(rest);
-            self.set(Stage::Waiting { teardown: None, sleep: Some(sleep) });
-        }
-        let State { waits, carrier, budget, .. } = &mut self.state;
-        let has_refused = |it: &_| carrier.with_ledger(|ledger| ledger.has_refused(it));
-        if waits.cut_short(budget.activations, has_refused) {
-            return self.wait_is_over();
-        }
-        Turn::Again
-    }
-
-    /// Begins to wait for the teardown of the charge's activation; returns whether there is anything
-    /// to wait for.
-    fn joins(&mut self, charge: &Charge, limit: Duration, cx: &mut Context<'_>) -> bool {
-        let activation = charge.activation().cloned();
-        let Some(teardown) = activation.and_then(|it| self.join.teardown(it)) else { return false };
-        let sleep = self.sleep(limit);
-        self.set(Stage::Waiting { teardown: Some(teardown), sleep: Some(sleep) });
-        self.poll_teardown(cx).is_pending()
-    }
-
-    fn poll_teardown(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.running().map_or(Poll::Pending, |stage| stage.poll_teardown(cx))
-    }
-
-    /// The wait has ended, by its event, its limit or an arrival; what is left is hold and spread.
-    fn wait_is_over<I>(&mut self) -> Turn<I> {
-        let left = self.state.waits.left(self.timer.now(), self.state.budget.spread);
-        let stage = left.map_or(Stage::Due, |left| Stage::Held(Some(self.sleep(left))));
-        self.set(stage);
-        Turn::Again
-    }
-
-    /// The ask goes out.
-    fn ask(&mut self) -> Turn<Option<PhaseOf<A, P>>> {
-        if let Some(error) = self.outlasted() {
-            return Turn::Yield(Some(Err(error)));
-        }
-        let Some(charge) = self.charge() else { return Turn::Idle };
-        let State { source, carrier, waits, resume, .. } = &mut self.state;
-        waits.over();
-        let (stream, attempt) = (carrier.stream(), carrier.asking());
-        let ask = source.ask(Ask { stream, attempt, charge, resume: resume.clone() });
-        self.set(Stage::Asking { ask, limit: None });
-        Turn::Again
-    }
-
-    /// The give-up of a ride-out that has outlasted its bound (`R9`).
-    fn outlasted(&mut self) -> Option<RideError<A::Error>> {
-        if self.timer.now() < self.state.deadline()? {
-            return None;
-        }
-        let longest = self.state.budget.longest?;
-        let report = self.state.carrier.with_ledger(|ledger| ledger.outlasted(longest))?;
-        let error = self.chain().give_up(report);
-        Some(self.warn(error))
-    }
-
     /// A refresh may be refused before the subscription that it replaces is judged: that has been
     /// answered if it has lived long enough (`R9`).
     fn prove_while_refreshing(&mut self) {
@@ -492,28 +272,27 @@ where
         }
     }
 
-    /// Raises the one warning of a give-up (`R23`).
-    fn warn(&self, error: RideError<A::Error>) -> RideError<A::Error> {
-        if let RideError::GaveUp { report, last } = &error {
-            let GaveUp { stream, address, axis, key, count, budget, .. } = &**report;
+    /// Ends in `error`.
+    fn fail(&mut self, error: RideError<A::Error>) -> Turn<Option<PhaseOf<A, P>>> {
+        self.state.failure = Some(error);
+        self.tell()
+    }
+
+    /// Tells how it ends, after the one warning of a give-up (`R23`).
+    ///
+    /// The error's text is the user's code and may panic: both are kept until they are told.
+    fn tell(&mut self) -> Turn<Option<PhaseOf<A, P>>> {
+        if let Some(RideError::GaveUp { report, last }) = &self.state.failure
+            && !self.state.warned
+        {
+            let GaveUp { stream, address, axis, key, count, budget, .. } = report.as_ref();
             let last = last.as_deref().map(shown).unwrap_or_default();
+            self.state.warned = true;
             tracing::warn!(
                 %stream, owner = %address, %axis, %key, count, budget, last_refusal = last, "{report}"
             );
         }
-        error
-    }
-
-    /// The stage's sleep, which a bound by the clock cuts short.
-    fn sleep(&mut self, duration: Duration) -> T::Sleep {
-        let left = self.state.deadline().map(|at| at.saturating_duration_since(self.timer.now()));
-        let sleep = left.map_or(duration, |left| left.min(duration));
-        self.state.cut = Some(duration - sleep).filter(|cut| !cut.is_zero());
-        self.timer.sleep(sleep)
-    }
-
-    fn has_refused(&self, activation: &Activation) -> bool {
-        self.state.carrier.with_ledger(|ledger| ledger.has_refused(activation))
+        Turn::Yield(self.state.failure.take().map(Err))
     }
 
     fn chain(&mut self) -> Pin<&mut ChainOf<A, J, P, T>> {
@@ -533,17 +312,6 @@ where
     fn set(&mut self, stage: StageOf<A, J, P, T>) {
         if let Some(mut running) = self.running() {
             running.set(stage);
-        }
-    }
-
-    /// Gives the stage another sleep.
-    fn set_sleep(&mut self, sleep: T::Sleep) {
-        match self.stage() {
-            Some(StageProj::Waiting { sleep: mut place, .. } | StageProj::Held(mut place)) => {
-                place.set(Some(sleep));
-            }
-            Some(StageProj::Asking { limit: mut place, .. }) => place.set(Some(sleep)),
-            Some(StageProj::Begun { .. } | StageProj::Due) | None => {}
         }
     }
 

@@ -8,7 +8,11 @@ use std::{
 
 use super::{Source, ride::LOOK_AFTER, waits::Waits};
 use crate::{
-    activation::Activation, address::Address, budget::Budget, carrier::Carrier, refusal::Rejection,
+    activation::Activation,
+    address::Address,
+    budget::Budget,
+    carrier::{Carrier, RideError},
+    refusal::Rejection,
     time::later,
 };
 
@@ -38,7 +42,7 @@ pub(super) struct State<A: Source<P>, P> {
     pub(super) granted: u32,
     // How many items have passed since the chain was looked at.
     pub(super) unheard: u32,
-    // How many turns have been taken since the timers were looked at.
+    // How many items and turns there were since the timers were looked at.
     pub(super) untimed: u32,
     pub(super) resume: Option<P>,
     pub(super) newest: Option<u64>,
@@ -46,6 +50,9 @@ pub(super) struct State<A: Source<P>, P> {
     pub(super) began: Option<Instant>,
     // What the bound by the clock has cut off the running attempt's sleep.
     pub(super) cut: Option<Duration>,
+    // How it ends, until that is told, and whether its warning is out.
+    pub(super) failure: Option<RideError<A::Error>>,
+    pub(super) warned: bool,
     pub(super) over: bool,
 }
 
@@ -81,6 +88,8 @@ impl<A: Source<P>, P> State<A, P> {
             newest: None,
             began: None,
             cut: None,
+            failure: None,
+            warned: false,
             over: false,
         }
     }
@@ -109,6 +118,7 @@ impl<A: Source<P>, P> State<A, P> {
         let passed = mem::take(&mut self.granted) - left;
         self.passed += passed;
         self.unheard += passed;
+        self.untimed += passed;
         // One that no look came to yet is kept: that stream may be over. But whom a stream wakes is
         // the last who polled it.
         let kept = self.handed_over.take().filter(Poll::is_ready);

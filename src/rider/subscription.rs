@@ -1,5 +1,7 @@
 //! The subscription rider.
 
+mod settings;
+
 use std::{
     fmt,
     pin::Pin,
@@ -9,15 +11,13 @@ use std::{
 use futures_core::{FusedStream, Stream};
 
 use super::{
-    Ask, IntoAnswer, Join, NoJoin, NoNews, Nudger, Phase, Phases, Source,
+    Ask, IntoAnswer, Join, NoJoin, NoNews, Phase, Source,
     ride::{LOOK_AFTER, PolledPhase, Ride},
     state::PolledItem,
     unwind::guarded,
 };
 use crate::{
-    activation::Activation,
     address::Address,
-    budget::Budget,
     carrier::RideError,
     refusal::News,
     time::{Clock, DefaultTimer, Timer},
@@ -38,6 +38,17 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 /// news of the address ([`news`](RideOut::news)), a place to resume
 /// ([`resuming`](RideOut::resuming)), a guard against old items ([`version`](RideOut::version)),
 /// bounds ([`budget`](RideOut::budget)).
+///
+/// # What a rider cannot notice
+///
+/// A process that is killed says nothing: its subscription falls silent, and a rider that is live on it
+/// goes on waiting. An arrival ends waits, and is nothing to a live subscription. So let whoever watches
+/// the address say what he sees: a directory in which an activation vanishes sends
+/// [`News::Ended`](crate::News::Ended) with it, and a stream whose items have been missing for too long
+/// ends in a promise, by a timeout in the ask's own stream.
+///
+/// A subscription that lived for less than one pace is asked for again no sooner than a pace after its
+/// end, whatever arrives (`R11`).
 ///
 /// # Completion
 ///
@@ -114,14 +125,15 @@ impl<A: Source<()>> RideOut<A> {
     /// Creates a rider that asks `address` by calling `ask`.
     ///
     /// `ask` returns a future of a stream of results, or of an [`Answer`](super::Answer) that also
-    /// says which activation serves it. It is called once an attempt, and kept, never cloned.
-    /// Nothing is asked before the first poll.
+    /// says which activation serves it. It is called once an attempt, and kept, never cloned: what its
+    /// future needs, it clones for it. Ask and stream have one error type. Nothing is asked before the
+    /// first poll.
     pub fn new<Fut, R, E, I>(address: Address, ask: A) -> Self
     where
         A: FnMut(Ask) -> Fut,
         Fut: Future<Output = Result<R, E>>,
         R: IntoAnswer<Stream: Stream<Item = Result<I, E>>>,
-        E: Refused,
+        E: Refused + fmt::Display,
     {
         RideOut::from_ride(Ride::new(address, ask, None))
     }
@@ -130,6 +142,8 @@ impl<A: Source<()>> RideOut<A> {
 impl<A: Source<P>, P> RideOut<A, NoJoin, NoNews, P> {
     /// Creates a rider that asks from where it was: `at` takes a token of an item, and each ask is
     /// told that of the last one.
+    ///
+    /// `at` captures nothing, and names the item's type: `|price: &Price| price.sequence`.
     ///
     /// # Examples
     ///
@@ -158,7 +172,7 @@ impl<A: Source<P>, P> RideOut<A, NoJoin, NoNews, P> {
         A: FnMut(Ask<P>) -> Fut + Source<P, Item = I>,
         Fut: Future<Output = Result<R, E>>,
         R: IntoAnswer<Stream: Stream<Item = Result<I, E>>>,
-        E: Refused,
+        E: Refused + fmt::Display,
     {
         RideOut::from_ride(Ride::new(address, ask, Some(at)))
     }
@@ -168,152 +182,6 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     fn from_ride(ride: Ride<A, J, N, P, T>) -> Self {
         let watched = ride.state.is_watched();
         RideOut { pass: 0, watched, live: Box::pin(None), ride: Box::new(ride) }
-    }
-
-    /// Gives the rider an event to wait for: the teardown of the activation that refused.
-    ///
-    /// `join` is called when an attempt is about to wait, and returns `None` where the teardown
-    /// cannot be observed from here, as on another host. Without it none can be (`R18`).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use futures::{TryStreamExt, stream};
-    /// use rideout::{Closing, Refusal, RideOut, Teardown};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let address: rideout::Address = "prices/eur".parse()?;
-    /// let owner = Closing::new(address.clone()).activation("0A".parse()?);
-    /// let teardown = Teardown::new();
-    /// let done = teardown.clone();
-    ///
-    /// let mut prices = RideOut::new(address, move |ask| {
-    ///     let answer = match ask.attempt {
-    ///         1 => Err(owner.at_the_door("Subscribe")),
-    ///         _ => Ok(stream::iter([Ok::<_, Refusal>(101)])),
-    ///     };
-    ///     async move { answer }
-    /// })
-    /// .join(move |_activation| Some(teardown.completed()));
-    ///
-    /// tokio::spawn(async move { done.complete() });
-    /// assert_eq!(prices.try_next().await?, Some(101));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn join<F, Fut>(self, join: F) -> RideOut<A, F, N, P, T>
-    where
-        F: FnMut(Activation) -> Option<Fut>,
-        Fut: Future<Output = ()>,
-    {
-        RideOut::from_ride(self.ride.with_join(join))
-    }
-
-    /// Gives the rider news of the address: announced ends, answers to beats, arrivals (`R22`,
-    /// `R18b`).
-    ///
-    /// A stream that ends is no news any more; the rider goes on.
-    ///
-    /// # Examples
-    ///
-    /// The directory shows the successor, which ends the rest:
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use futures::{TryStreamExt, stream};
-    /// use rideout::{Budget, News, Refusal, RideOut};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let address: rideout::Address = "prices/eur".parse()?;
-    /// let leaving = Refusal::host_cannot_route(&address);
-    /// let arrival = News::Arrived("0B".parse()?);
-    ///
-    /// let mut prices = RideOut::new(address, move |ask| {
-    ///     let answer = match ask.attempt {
-    ///         1 => Err(leaving.clone()),
-    ///         _ => Ok(stream::iter([Ok::<_, Refusal>(101)])),
-    ///     };
-    ///     async move { answer }
-    /// })
-    /// .budget(Budget::default().pace(Duration::from_secs(3600)))
-    /// .news(stream::iter([arrival]));
-    /// assert_eq!(prices.try_next().await?, Some(101));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn news<M>(self, news: M) -> RideOut<A, J, M, P, T>
-    where
-        M: Stream<Item = News>,
-    {
-        RideOut::from_ride(self.ride.with_news(news))
-    }
-
-    /// Gives the rider another clock than tokio's.
-    pub fn timer<U: Timer>(self, timer: U) -> RideOut<A, J, N, P, U> {
-        RideOut::from_ride(self.ride.with_timer(timer))
-    }
-
-    /// Bounds the rider's ride-outs.
-    pub fn budget(mut self, budget: Budget) -> Self {
-        self.ride.state.set_budget(budget);
-        self
-    }
-
-    /// Drops items that are not newer than the last one, by their version.
-    ///
-    /// The first item after each answer always passes, since a new activation's clock may begin
-    /// again (`R24`). Without it nothing is dropped.
-    pub fn version(mut self, of: fn(&A::Item) -> u64) -> Self {
-        self.ride.state.version = Some(of);
-        self.watched = true;
-        self
-    }
-
-    /// Asks again where the subscription completes, instead of completing: a rejection by the owner
-    /// it was live on (`R21`).
-    pub fn re_ask_on_completion(mut self) -> Self {
-        self.ride.state.re_ask_on_completion = true;
-        self
-    }
-
-    /// Returns a handle by which any thread may ask for a re-ask.
-    pub fn nudger(&self) -> Nudger {
-        Nudger { carrier: self.ride.state.carrier.clone() }
-    }
-
-    /// Reads the rider as its phases: each charge and each answer, and its items between them.
-    ///
-    /// A charge is shown before its attempt does anything. The phases are also the observer: there is
-    /// no other hook.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use futures::{StreamExt, TryStreamExt, stream};
-    /// use rideout::{Refusal, RideOut, refusal::Kind, rider::Phase};
-    ///
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let rider = RideOut::new("x".parse()?, |ask| {
-    ///     let answer = match ask.attempt {
-    ///         1 => Err(Refusal::new(Kind::ShuttingDown, "rolling")),
-    ///         _ => Ok(stream::iter([Ok(101)])),
-    ///     };
-    ///     async move { answer }
-    /// });
-    /// let phases: Vec<_> = rider.phases().try_collect().await?;
-    /// let [Phase::RidingOut(charge), Phase::Answered(None), Phase::Live(101)] = &phases[..] else {
-    ///     panic!("{phases:?}");
-    /// };
-    /// assert_eq!(charge.key().unwrap().to_string(), "(route)");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn phases(self) -> Phases<A, J, N, P, T> {
-        Phases::new(self)
     }
 }
 

@@ -4,31 +4,34 @@
 //! alive, so that every test can say that nothing was left (`R17`, `R20c`). Times are milliseconds
 //! since the owner was made, in virtual time.
 
-#![allow(dead_code, reason = "each test file uses its own part of it")]
+#![allow(dead_code, unused_imports, reason = "each test file uses its own part of it")]
 
+mod alive;
 pub(crate) mod heard;
+mod reply;
+pub(crate) mod who;
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::HashMap,
-    pin::Pin,
-    rc::Rc,
-    task::{Context, Poll},
-    time::Duration,
+pub(crate) use self::{
+    alive::{Alive, Counting, Live},
+    reply::{Part, Reply, Serve, after, serve},
 };
+
+use std::{cell::RefCell, collections::HashMap, rc::Rc, time::Duration};
 
 use futures::{
     FutureExt, Stream, StreamExt,
     future::{LocalBoxFuture, pending},
-    stream::{self, LocalBoxStream},
+    stream,
 };
 use rideout::{
     Activation, Address, Cause, Charge, Closing, Kind, News, Refusal, Refused, RideError, RideOut,
     Ruling, StreamId,
     rider::{Answer, Ask, NoJoin, NoNews},
-    time::{Timer, TokioTimer},
 };
 use tokio::time::Instant;
+
+/// No test waits longer, so that one of a rider that never ends fails, and does not hang.
+const AN_HOUR: u64 = 3_600_000;
 
 /// Never, as a time.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -70,73 +73,6 @@ pub(crate) fn not_found() -> Refusal {
     Refusal::no_node(&address())
 }
 
-/// What the owner answers to one ask.
-#[derive(Clone)]
-pub(crate) enum Reply {
-    Refuse(Refusal),
-    Silent,
-    Serve(Serve),
-    After(u64, Box<Reply>),
-}
-
-/// A served subscription: parts by milliseconds after its answer, and then silence.
-#[derive(Clone, Default)]
-pub(crate) struct Serve {
-    by: Option<Activation>,
-    parts: Vec<(u64, Part)>,
-}
-
-#[derive(Clone)]
-enum Part {
-    Item(u64),
-    Fails(Refusal),
-    Completes,
-}
-
-impl From<Refusal> for Reply {
-    fn from(refusal: Refusal) -> Self {
-        Reply::Refuse(refusal)
-    }
-}
-
-impl From<Serve> for Reply {
-    fn from(serve: Serve) -> Self {
-        Reply::Serve(serve)
-    }
-}
-
-/// Serves `items` at once, and stays open.
-pub(crate) fn serve(items: impl IntoIterator<Item = u64>) -> Serve {
-    Serve { by: None, parts: items.into_iter().map(|item| (0, Part::Item(item))).collect() }
-}
-
-impl Serve {
-    pub(crate) fn by(mut self, digits: &str) -> Self {
-        self.by = Some(tag(digits));
-        self
-    }
-
-    pub(crate) fn item(mut self, after: u64, item: u64) -> Self {
-        self.parts.push((after, Part::Item(item)));
-        self
-    }
-
-    pub(crate) fn fails(mut self, after: u64, refusal: Refusal) -> Self {
-        self.parts.push((after, Part::Fails(refusal)));
-        self
-    }
-
-    pub(crate) fn completes(mut self, after: u64) -> Self {
-        self.parts.push((after, Part::Completes));
-        self
-    }
-}
-
-/// Answers with `reply`, so long after the ask.
-pub(crate) fn after(late: u64, reply: impl Into<Reply>) -> Reply {
-    Reply::After(late, Box::new(reply.into()))
-}
-
 /// One ask as the owner saw it.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
@@ -147,78 +83,20 @@ pub(crate) struct Asked {
     pub(crate) resume: Option<u64>,
     /// How many subscriptions of the owner's were alive when it came.
     pub(crate) streams: usize,
-}
-
-/// Counts what is alive.
-#[derive(Clone, Default)]
-pub(crate) struct Alive(Rc<Cell<usize>>);
-
-pub(crate) struct One(Rc<Cell<usize>>);
-
-impl Alive {
-    pub(crate) fn one(&self) -> One {
-        self.0.set(self.0.get() + 1);
-        One(Rc::clone(&self.0))
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.0.get()
-    }
-}
-
-impl Drop for One {
-    fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
-    }
-}
-
-/// A timer on the paused clock that counts its living sleeps.
-#[derive(Clone, Default)]
-pub(crate) struct Counting(Alive);
-
-impl Timer for Counting {
-    type Sleep = LocalBoxFuture<'static, ()>;
-
-    fn sleep(&self, duration: Duration) -> Self::Sleep {
-        let one = self.0.one();
-        let sleep = TokioTimer.sleep(duration);
-        async move {
-            sleep.await;
-            drop(one);
-        }
-        .boxed_local()
-    }
-
-    fn now(&self) -> std::time::Instant {
-        TokioTimer.now()
-    }
-}
-
-/// A stream that panics when it is polled after its end.
-pub(crate) struct Live<I = Result<u64, Refusal>> {
-    parts: LocalBoxStream<'static, I>,
-    ended: bool,
-    _one: One,
-}
-
-impl<I> Stream for Live<I> {
-    type Item = I;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<I>> {
-        assert!(!self.ended, "polled after its end");
-        let polled = self.parts.poll_next_unpin(cx);
-        self.ended = matches!(polled, Poll::Ready(None));
-        polled
-    }
+    /// How many other asks were out.
+    pub(crate) asks: usize,
 }
 
 /// The scripted owner. A handle: clones share it.
 #[derive(Clone)]
 pub(crate) struct Owner(Rc<Inner>);
 
+/// What the owner replies to each ask.
+type Script = Box<dyn FnMut(&Asked) -> Reply>;
+
 pub(crate) struct Inner {
     began: Instant,
-    script: RefCell<Box<dyn FnMut(&Asked) -> Reply>>,
+    script: RefCell<Script>,
     asked: RefCell<Vec<Asked>>,
     teardowns: RefCell<HashMap<Activation, u64>>,
     looked: RefCell<Vec<(u64, Activation)>>,
@@ -288,8 +166,10 @@ impl Owner {
     }
 
     fn ask(&self, stream: StreamId, attempt: u32, charge: Charge, resume: Option<u64>) -> Asking {
-        let (at, streams) = (self.now(), self.streams.count());
-        let asked = Asked { at, stream, attempt, charge, resume, streams };
+        let (at, streams, asks) = (self.now(), self.streams.count(), self.asks.count());
+        let asked = Asked { at, stream, attempt, charge, resume, streams, asks };
+        // A rider that asks at memory speed fails its test, and does not hang it.
+        assert!(asked.attempt < 50_000, "asked too often");
         let reply = (self.script.borrow_mut())(&asked);
         self.asked.borrow_mut().push(asked);
         let (owner, one) = (self.clone(), self.asks.one());
@@ -330,7 +210,7 @@ impl Owner {
         let whole =
             parts.chain(stream::pending()).take_while(|it| std::future::ready(it.is_some()));
         let parts = whole.filter_map(std::future::ready).boxed_local();
-        let answer = Answer::new(Live { parts, ended: false, _one: self.streams.one() });
+        let answer = Answer::new(Live::new(parts, self.streams.one()));
         match serve.by {
             Some(by) => answer.served_by(by),
             None => answer,
@@ -366,6 +246,10 @@ impl Owner {
 
     /// News by their times, and then none for ever.
     pub(crate) fn news<const N: usize>(&self, news: [(u64, News); N]) -> Live<News> {
+        self.news_of(news.into())
+    }
+
+    pub(crate) fn news_of(&self, news: Vec<(u64, News)>) -> Live<News> {
         let owner = self.clone();
         let parts = stream::iter(news).then(move |(at, news)| {
             let owner = owner.clone();
@@ -375,7 +259,7 @@ impl Owner {
             }
         });
         let parts = parts.chain(stream::pending()).boxed_local();
-        Live { parts, ended: false, _one: self.news.one() }
+        Live::new(parts, self.news.one())
     }
 
     pub(crate) fn now(&self) -> u64 {
@@ -426,11 +310,12 @@ pub(crate) enum Seen {
     Completed,
 }
 
-/// Reads `rider` until it ends or `until` comes: what was seen, and when.
+/// Reads `rider` until it ends or `until` comes, or an hour: what was seen, and when.
 pub(crate) async fn watch<R>(owner: &Owner, rider: &mut R, until: u64) -> Vec<(u64, Seen)>
 where
     R: Stream<Item = Result<u64, RideError<Refusal>>> + Unpin,
 {
+    let until = until.min(owner.now() + AN_HOUR);
     let mut all = Vec::new();
     loop {
         let next = tokio::select! {
@@ -453,4 +338,10 @@ where
             return all;
         }
     }
+}
+
+/// The next of `stream`, within an hour.
+pub(crate) async fn next<S: Stream + Unpin>(stream: &mut S) -> Option<S::Item> {
+    let next = tokio::time::timeout(ms(AN_HOUR), stream.next());
+    next.await.expect("something within an hour")
 }

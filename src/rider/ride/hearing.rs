@@ -1,0 +1,73 @@
+//! What news does to a subscription.
+
+use std::{fmt, pin::Pin};
+
+use futures_core::Stream;
+
+use super::Ride;
+use crate::{
+    activation::Activation,
+    refusal::{News, Rejection},
+    rider::{Join, Source, attempt::StageProj},
+    time::Timer,
+};
+
+impl<A, J, N, P, T> Ride<A, J, N, P, T>
+where
+    A: Source<P, Error: fmt::Display>,
+    J: Join,
+    N: Stream<Item = News>,
+    P: Clone,
+    T: Timer,
+{
+    /// Hears one piece of news (`R22`).
+    pub(super) fn hear(&mut self, live: Pin<&mut Option<A::Stream>>, news: News) {
+        let asking = matches!(self.stage(), Some(StageProj::Asking { .. }));
+        match news {
+            News::Arrived(activation) => self.arrived(activation),
+            News::Ended(tag) if live.is_some() => {
+                let Some(rejection) = self.state.ended(tag) else { return };
+                if self.stage().is_some() {
+                    // It ends only the old subscription: a refresh is under way (`R25`).
+                    self.state.gone = rejection.speaker.activation().cloned();
+                    self.put_away(live);
+                } else {
+                    self.lose::<()>(live, rejection, None);
+                }
+            }
+            News::Ended(Some(tag))
+                if asking && !self.has_refused(&tag) && self.state.gone.as_ref() != Some(&tag) =>
+            {
+                // It stands for the answer that will not come.
+                self.reject(Rejection::by_owner(Some(tag)), None);
+            }
+            News::NotServing(tag) if live.is_some() => {
+                let served_by = self.state.opened.as_ref().and_then(|opened| opened.by.clone());
+                let moved = tag.filter(|tag| Some(tag) != served_by.as_ref());
+                self.lose::<()>(live, Rejection::by_owner(served_by), None);
+                if let Some(moved) = moved {
+                    self.arrived(moved);
+                }
+            }
+            // An attempt is coming, or running, anyway.
+            News::Ended(_) | News::NotServing(_) => {}
+        }
+    }
+
+    /// An activation of the address arrives (`R18b`).
+    pub(super) fn arrived(&mut self, activation: Activation) {
+        let served_by = self.state.opened.as_ref().and_then(|opened| opened.by.as_ref());
+        if served_by == Some(&activation) || self.has_refused(&activation) {
+            return;
+        }
+        let waiting = matches!(self.stage(), Some(StageProj::Waiting { .. }));
+        let (now, activations) = (self.timer.now(), self.state.budget.activations);
+        if self.state.waits.arrived(activation, waiting, now, activations) {
+            self.wait_is_over::<()>();
+        }
+    }
+
+    pub(super) fn has_refused(&self, activation: &Activation) -> bool {
+        self.state.carrier.with_ledger(|ledger| ledger.has_refused(activation))
+    }
+}
