@@ -24,9 +24,7 @@ use futures::{
     future::{BoxFuture, Either, LocalBoxFuture},
     stream,
 };
-use hand_clock::{
-    Clock, Count, Strict, address, by, by_route, ms, next, next_for, not_found, panics, tag,
-};
+use hand_clock::{Clock, Count, Strict, address, by, by_route, ms, next, next_for, not_found, tag};
 use heard::Heard;
 use rideout::{
     Activation, Budget, Cause, Judged, News, Read, Refusal, Rejection, RideError, RideOut,
@@ -667,39 +665,48 @@ mod moved {
         }
     }
 
-    /// What a poll that panicked had seen of the subscription is seen again: its waker was the old one.
+    /// What a poll without a turn left had seen of the subscription is seen again: its waker was the old
+    /// task's.
     #[test]
-    fn after_a_panic() {
+    fn in_mid_refusals() {
         let (items, served) = mpsc::unbounded();
-        let mut served = Some(served);
+        let (refuse, refused) = oneshot::channel::<Refusal>();
+        let (mut served, mut refused) = (Some(served), Some(refused));
+        let asks = Rc::new(Cell::new(0));
+        let asked = Rc::clone(&asks);
         let ask = move |ask: Ask| -> BoxFuture<'static, _> {
+            asked.set(ask.attempt);
             match ask.attempt {
-                1 => ready(Ok::<_, Refusal>(Strict::new(served.take().expect("once")))).boxed(),
-                2 => {
-                    let mut looked = false;
-                    let panics = std::future::poll_fn(move |_| {
-                        assert!(!std::mem::replace(&mut looked, true), "at the second look");
-                        Poll::Pending
-                    });
-                    panics.boxed()
-                }
+                1 => ready(Ok(Strict::new(served.take().expect("once")))).boxed(),
+                2 => refused.take().expect("once").map(|it| Err(it.expect("sent"))).boxed(),
+                // Each of them another activation.
+                attempt @ ..100 => ready(Err(by(&format!("{attempt:02X}")))).boxed(),
                 _ => pending().boxed(),
             }
         };
-        let mut rider = RideOut::new(address(), ask).timer(Clock::new());
+        // Each teardown is complete at the second look.
+        let mut rider = RideOut::new(address(), ask)
+            .join(|_| Some(tokio::task::yield_now()))
+            .timer(Clock::new())
+            .budget(endless());
         let (old, old_waker) = Task::new();
         items.unbounded_send(Ok(1)).expect("open");
         assert!(next_for(&mut rider, &old_waker).is_ready());
         rider.nudger().nudge();
         assert!(next_for(&mut rider, &old_waker).is_pending());
-        panics(|| next_for(&mut rider, &old_waker));
+        refuse.send(by("FFFF")).expect("it asks");
+        assert!(next_for(&mut rider, &old_waker).is_pending());
+        assert!((3..100).contains(&asks.get()), "no turn was left after {} asks", asks.get());
 
         let (new, new_waker) = Task::new();
-        assert!(next_for(&mut rider, &new_waker).is_pending());
+        while asks.get() < 100 {
+            assert!(next_for(&mut rider, &new_waker).is_pending());
+        }
         assert_eq!(kept(&old), 0, "the old task is kept");
         let wakes = new.wakes();
         items.unbounded_send(Ok(2)).expect("open");
         assert_eq!(new.wakes(), wakes + 1);
+        assert!(matches!(next_for(&mut rider, &new_waker), Poll::Ready(Some(Ok(2)))));
     }
 
     #[test]
