@@ -19,19 +19,17 @@ use std::{
 
 use by_hand::{Task, kept, poll};
 use futures::{
-    FutureExt, Stream, StreamExt,
+    FutureExt, Stream, StreamExt, TryStreamExt,
     channel::{mpsc, oneshot},
     future::{BoxFuture, Either, LocalBoxFuture},
     stream,
 };
-use hand_clock::{
-    Clock, Count, Strict, address, by, by_route, ms, next, next_for, not_found, panics, tag,
-};
+use hand_clock::{Clock, Count, Strict, address, by, by_route, ms, next, next_for, not_found, tag};
 use heard::Heard;
 use rideout::{
     Activation, Budget, Cause, Judged, News, Read, Refusal, Rejection, RideError, RideOut,
     Teardown,
-    rider::{Answer, Ask},
+    rider::{Answer, Ask, Phase},
     time::Timer,
 };
 use tracing::Level;
@@ -96,13 +94,14 @@ fn a_million_refusals_take_no_stack_and_no_poll_takes_many() {
         let ask = refusing(1_000_000, &asks);
         let mut rider = RideOut::new(address(), ask).timer(hasty()).budget(endless());
         let (task, waker) = Task::new();
-        let (mut before, mut wakes) = (0, 0);
+        let (mut before, mut wakes, mut polls) = (0, 0, 0);
         while next_for(&mut rider, &waker).is_pending() {
             assert!(asks.get() - before <= TURNS, "{} asks in one poll", asks.get() - before);
             assert!(task.wakes() > wakes, "it has woken itself, or nobody ever would");
-            (before, wakes) = (asks.get(), task.wakes());
+            (before, wakes, polls) = (asks.get(), task.wakes(), polls + 1);
         }
         assert_eq!(asks.get(), 1_000_001);
+        assert!(polls >= 1_000_000 / TURNS, "{polls} polls");
     });
 }
 
@@ -114,13 +113,14 @@ fn a_million_refusals_of_a_read_take_no_stack_either() {
         let ask = refusing(1_000_000, &asks);
         let read = Read::new(address(), ask).timer(hasty());
         let (task, waker) = Task::new();
-        let (mut read, mut before, mut wakes) = (Box::pin(read), 0, 0);
+        let (mut read, mut before, mut wakes, mut polls) = (Box::pin(read), 0, 0, 0);
         while poll(&mut read, &waker).is_pending() {
             assert!(asks.get() - before <= TURNS, "{} asks in one poll", asks.get() - before);
             assert!(task.wakes() > wakes, "it has woken itself, or nobody ever would");
-            (before, wakes) = (asks.get(), task.wakes());
+            (before, wakes, polls) = (asks.get(), task.wakes(), polls + 1);
         }
         assert_eq!(asks.get(), 1_000_001);
+        assert!(polls >= 1_000_000 / TURNS, "{polls} polls");
     });
 }
 
@@ -217,8 +217,11 @@ mod floods {
                 .news(stream::repeat(News::Ended(None)))
                 .timer(clock.clone())
                 .budget(Budget::default().ask_limit(ms(500)).join_limit(ms(500)));
+            let (task, waker) = Task::new();
             for _ in 0..8 {
-                assert!(next(&mut rider).is_pending(), "{first}");
+                let wakes = task.wakes();
+                assert!(next_for(&mut rider, &waker).is_pending(), "{first}");
+                assert!(task.wakes() > wakes, "{first}: there is more of it, and nobody says so");
             }
             clock.advance(ms(500));
             if first == "an ask" {
@@ -237,7 +240,9 @@ mod floods {
         let clock = Clock::new();
         let ask = |ask: Ask| ready(if ask.attempt == 1 { Err(by_route()) } else { Ok(7) });
         let mut read = Box::pin(Read::new(address(), ask).news(babble()).timer(clock.clone()));
-        assert!(poll(&mut read, Waker::noop()).is_pending());
+        let (task, waker) = Task::new();
+        assert!(poll(&mut read, &waker).is_pending());
+        assert_eq!(task.wakes(), 1, "there is more of it");
         clock.advance(ms(500));
         let answer = (0..8).find_map(|_| match poll(&mut read, Waker::noop()) {
             Poll::Ready(answer) => Some(answer),
@@ -260,18 +265,57 @@ mod floods {
     type Tireless = stream::Repeat<Result<u32, Refusal>>;
 
     /// R21: at most 32 items pass before news is looked at.
+    fn news_are_heard<S: Stream + Unpin>(mut rider: S, tell: &mpsc::UnboundedSender<News>) {
+        tell.unbounded_send(News::Ended(None)).expect("it listens");
+        let items = (0..=TURNS).take_while(|_| next(&mut rider).is_ready()).count();
+        assert!(items <= TURNS as usize, "{items} items passed");
+    }
+
     #[test]
     fn items_do_not_starve_news() {
         for before in [0, 1, 31, 32, 33, 100] {
-            let (tell, news) = mpsc::unbounded();
-            let mut rider = RideOut::new(address(), tireless()).news(news).timer(Clock::new());
-            for _ in 0..before {
-                assert_eq!(item_within(1, &mut rider), 1);
-            }
-            tell.unbounded_send(News::Ended(None)).expect("it listens");
-            let items = (0..=TURNS).take_while(|_| next(&mut rider).is_ready()).count();
-            assert!(items <= TURNS as usize, "{items} items passed, after {before}");
+            let rider = || {
+                let (tell, news) = mpsc::unbounded();
+                let mut rider = RideOut::new(address(), tireless()).news(news).timer(Clock::new());
+                for _ in 0..before {
+                    assert_eq!(item_within(1, &mut rider), 1);
+                }
+                (rider, tell)
+            };
+            let (live, tell) = rider();
+            news_are_heard(live, &tell);
+            let (live, tell) = rider();
+            let items = live.phases().try_filter_map(|phase| {
+                let item = if let Phase::Live(item) = phase { Some(item) } else { None };
+                ready(Ok(item))
+            });
+            news_are_heard(items, &tell);
         }
+    }
+
+    /// While a refresh is out, and does not answer.
+    #[test]
+    fn items_do_not_starve_news_beside_a_refresh() {
+        let (tell, news) = mpsc::unbounded();
+        let ask = |ask: Ask| {
+            let first = ask.attempt == 1;
+            async move {
+                if !first {
+                    pending::<()>().await;
+                }
+                Ok::<_, Refusal>(stream::repeat(Ok(1)))
+            }
+        };
+        let clock = Clock::new();
+        let mut rider =
+            RideOut::new(address(), |it| Box::pin(ask(it))).news(news).timer(clock.clone());
+        assert_eq!(item_within(1, &mut rider), 1);
+        rider.nudger().nudge();
+        for _ in 0..2_000 {
+            assert_eq!(item_within(1, &mut rider), 1);
+        }
+        assert_eq!(clock.sleeps(), 1, "the refresh is out");
+        news_are_heard(rider, &tell);
     }
 
     #[test]
@@ -621,39 +665,48 @@ mod moved {
         }
     }
 
-    /// What a poll that panicked had seen of the subscription is seen again: its waker was the old one.
+    /// What a poll without a turn left had seen of the subscription is seen again: its waker was the old
+    /// task's.
     #[test]
-    fn after_a_panic() {
+    fn in_mid_refusals() {
         let (items, served) = mpsc::unbounded();
-        let mut served = Some(served);
+        let (refuse, refused) = oneshot::channel::<Refusal>();
+        let (mut served, mut refused) = (Some(served), Some(refused));
+        let asks = Rc::new(Cell::new(0));
+        let asked = Rc::clone(&asks);
         let ask = move |ask: Ask| -> BoxFuture<'static, _> {
+            asked.set(ask.attempt);
             match ask.attempt {
-                1 => ready(Ok::<_, Refusal>(Strict::new(served.take().expect("once")))).boxed(),
-                2 => {
-                    let mut looked = false;
-                    let panics = std::future::poll_fn(move |_| {
-                        assert!(!std::mem::replace(&mut looked, true), "at the second look");
-                        Poll::Pending
-                    });
-                    panics.boxed()
-                }
+                1 => ready(Ok(Strict::new(served.take().expect("once")))).boxed(),
+                2 => refused.take().expect("once").map(|it| Err(it.expect("sent"))).boxed(),
+                // Each of them another activation.
+                attempt @ ..100 => ready(Err(by(&format!("{attempt:02X}")))).boxed(),
                 _ => pending().boxed(),
             }
         };
-        let mut rider = RideOut::new(address(), ask).timer(Clock::new());
+        // Each teardown is complete at the second look.
+        let mut rider = RideOut::new(address(), ask)
+            .join(|_| Some(tokio::task::yield_now()))
+            .timer(Clock::new())
+            .budget(endless());
         let (old, old_waker) = Task::new();
         items.unbounded_send(Ok(1)).expect("open");
         assert!(next_for(&mut rider, &old_waker).is_ready());
         rider.nudger().nudge();
         assert!(next_for(&mut rider, &old_waker).is_pending());
-        panics(|| next_for(&mut rider, &old_waker));
+        refuse.send(by("FFFF")).expect("it asks");
+        assert!(next_for(&mut rider, &old_waker).is_pending());
+        assert!((3..100).contains(&asks.get()), "no turn was left after {} asks", asks.get());
 
         let (new, new_waker) = Task::new();
-        assert!(next_for(&mut rider, &new_waker).is_pending());
+        while asks.get() < 100 {
+            assert!(next_for(&mut rider, &new_waker).is_pending());
+        }
         assert_eq!(kept(&old), 0, "the old task is kept");
         let wakes = new.wakes();
         items.unbounded_send(Ok(2)).expect("open");
         assert_eq!(new.wakes(), wakes + 1);
+        assert!(matches!(next_for(&mut rider, &new_waker), Poll::Ready(Some(Ok(2)))));
     }
 
     #[test]
