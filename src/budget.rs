@@ -148,6 +148,26 @@ impl Budget {
 
     /// Asks for a life of this length before a subscription counts as an answer (none: its first item
     /// does, or one pace). It bounds an owner that answers and dies for ever (`R9`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use futures::{StreamExt, stream};
+    /// use rideout::{Budget, Refusal, RideOut};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let dies = RideOut::new("prices/eur".parse()?, |_| async {
+    ///     Ok(stream::iter([Ok::<_, Refusal>(101)]))
+    /// })
+    /// .re_ask_on_completion()
+    /// .budget(Budget::default().proven_after(Duration::from_secs(5)));
+    /// assert_eq!(dies.count().await, 4 + 1); // the 4th unnamed end is one too many
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const fn proven_after(mut self, proven_after: Duration) -> Self {
         self.proven_after = Some(proven_after);
         self
@@ -155,6 +175,31 @@ impl Budget {
 
     /// Bounds one ride-out by the clock (none): a running wait or ask is cut short and the rider gives
     /// up (`R9`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use futures::{TryStreamExt, stream};
+    /// use rideout::{Budget, Cause, Refusal, RideError, RideOut};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let address: rideout::Address = "prices/eur".parse()?;
+    /// let leaving = Refusal::host_cannot_route(&address);
+    /// let longest = Duration::from_secs(1);
+    /// let mut prices = RideOut::new(address, move |_| {
+    ///     let answer = Err::<stream::Empty<Result<u32, _>>, _>(leaving.clone());
+    ///     async move { answer }
+    /// })
+    /// .budget(Budget::default().longest(longest));
+    ///
+    /// let Err(RideError::GaveUp { report, .. }) = prices.try_next().await else { panic!() };
+    /// assert_eq!(report.cause, Cause::Outlasted { longest });
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const fn longest(mut self, longest: Duration) -> Self {
         self.longest = Some(longest);
         self

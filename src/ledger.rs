@@ -120,6 +120,22 @@ impl Ledger {
     /// # Errors
     ///
     /// [`GaveUp`] when the count of its axis and key exceeds the budget (`R8`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::{Axis, Budget, Cause, Ledger, Rejection, StreamId};
+    ///
+    /// let budget = Budget::default().activations(2);
+    /// let mut ledger = Ledger::new(StreamId::mint(), "prices/eur".parse()?, budget);
+    /// let mut by = |tag: &str| ledger.charge(Rejection::by_owner(tag.parse().ok()));
+    ///
+    /// assert_eq!(by("0A")?.axis(), Some(Axis::Activation));
+    /// assert_eq!(by("0B")?.axis(), Some(Axis::Activation));
+    /// assert_eq!(by("0A")?.axis(), Some(Axis::Time)); // two in all, not three
+    /// assert_eq!(by("0C").unwrap_err().cause, Cause::RecycleLoop);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
     pub fn charge(&mut self, rejection: Rejection) -> Result<Charge, Box<GaveUp>> {
         self.answered = false;
         let rest = Wait::Rest(self.budget.rest(rejection.not_before));
@@ -148,6 +164,22 @@ impl Ledger {
     }
 
     /// Clears every count: an ask was answered (`R9`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::{Budget, Ledger, Rejection, StreamId};
+    ///
+    /// let mut ledger = Ledger::new(StreamId::mint(), "prices/eur".parse()?, Budget::default());
+    /// let tag = "0A".parse()?;
+    /// ledger.charge(Rejection::by_owner(Some("0A".parse()?)))?;
+    /// assert!(ledger.has_refused(&tag));
+    ///
+    /// ledger.answered();
+    /// assert!(!ledger.has_refused(&tag));
+    /// assert!(ledger.led_here(&tag)); // its late goodbye is no news
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
     pub fn answered(&mut self) {
         if !self.answered {
             self.answered = true;

@@ -177,6 +177,18 @@ impl Refusal {
     /// A kind that is present decides. Without one the text does: it is a promise where it carries
     /// the banner of `asked` and says that the address may come back, or says that a host or mesh
     /// which is going away cannot route to it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::{Address, Kind, Refusal, Rejection};
+    ///
+    /// let asked: Address = "prices/eur".parse()?;
+    /// let text = Refusal::host_cannot_route(&asked).message;
+    /// assert_eq!(Refusal::from_text(text.clone()).promise(&asked), Some(Rejection::by_route()));
+    /// assert_eq!(Refusal::new(Kind::Failed, text).promise(&asked), None); // a kind always wins
+    /// # Ok::<_, rideout::address::InvalidAddress>(())
+    /// ```
     pub fn promise(&self, asked: &Address) -> Option<Rejection> {
         let speaker = match self.kind {
             Some(kind) if kind.is_promise() => self.speaker(asked),
@@ -191,6 +203,19 @@ impl Refusal {
     /// The fields decide where they are present. Otherwise it is the owner where the text carries
     /// the banner of `asked`, or a tag and no banner at all; everything else is the route's. A tag
     /// that stands beside another's banner only is not this owner's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::{Address, Closing, Refusal, Speaker};
+    ///
+    /// let (asked, child): (Address, Address) = ("prices".parse()?, "prices/eur".parse()?);
+    /// let text = Closing::new(child.clone()).activation("0C".parse()?).at_the_door("Get").message;
+    /// let relayed = Refusal::from_text(format!("delivery failed: {text}"));
+    /// assert_eq!(relayed.speaker(&child), Speaker::Owner(Some("0C".parse()?)));
+    /// assert_eq!(relayed.speaker(&asked), Speaker::Route);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
     pub fn speaker(&self, asked: &Address) -> Speaker {
         if self.speaker == Some(Party::Route) {
             return Speaker::Route;
@@ -234,6 +259,17 @@ impl Refusal {
     ///
     /// Only a promise can say so: by its field or, where that is absent, by an owner's full
     /// sentence or a statement that it could not be routed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::{Address, Kind, Refusal};
+    ///
+    /// let asked: Address = "prices/eur".parse()?;
+    /// assert!(Refusal::host_cannot_route(&asked).is_never_applied(&asked));
+    /// assert!(!Refusal::new(Kind::ShuttingDown, "cut off").is_never_applied(&asked));
+    /// # Ok::<_, rideout::address::InvalidAddress>(())
+    /// ```
     pub fn is_never_applied(&self, asked: &Address) -> bool {
         let (message, path) = (self.message.as_str(), asked.path());
 

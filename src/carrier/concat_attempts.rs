@@ -140,6 +140,28 @@ impl<St, F, Fut, E> ConcatAttempts<St, F, Fut, E> {
     }
 
     /// Returns the attempt that is running, `None` between attempts.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::{future::pending, pin::pin};
+    ///
+    /// use futures::{FutureExt, StreamExt};
+    /// use rideout::{Budget, Carrier, CarrierExt, Refusal};
+    ///
+    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
+    /// let mut answers = pin!(
+    ///     carrier
+    ///         .triggers()
+    ///         .charge(&carrier)
+    ///         .defer(|_charge| pending::<Result<(), Refusal>>())
+    ///         .concat_attempts(&carrier)
+    /// );
+    /// assert!(answers.as_mut().attempt().is_none());
+    /// assert!(answers.next().now_or_never().is_none());
+    /// assert!(answers.as_mut().attempt().unwrap().charge().is_uncharged());
+    /// # Ok::<_, rideout::address::InvalidAddress>(())
+    /// ```
     pub fn attempt(self: Pin<&mut Self>) -> Option<Pin<&mut Attempt<F, Fut>>> {
         self.project().attempt.as_pin_mut()
     }

@@ -77,6 +77,18 @@ impl Closing {
     /// It is a promise, and says that no handler ran: the request was parked or queued. Where one
     /// ran, say so by [`with_never_applied(false)`](Refusal::with_never_applied); otherwise a
     /// writer sends its change again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::{Address, Closing};
+    ///
+    /// let address: Address = "prices/eur".parse()?;
+    /// let parked = Closing::new(address.clone()).accepted("cannot finish WriteRequest");
+    /// assert!(parked.is_never_applied(&address));
+    /// assert!(!parked.with_never_applied(false).is_never_applied(&address)); // a handler ran
+    /// # Ok::<_, rideout::address::InvalidAddress>(())
+    /// ```
     pub fn accepted(&self, what: &str) -> Refusal {
         self.refuse(what, Tail::Accepted)
     }

@@ -52,6 +52,24 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> Phases<A, J, N, P, T> {
     }
 
     /// Returns the rider, which goes on as the stream of its items.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{StreamExt, TryStreamExt, stream};
+    /// use rideout::{Phase, Refusal, RideOut};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let rider = RideOut::new("prices/eur".parse()?, |_| async {
+    ///     Ok(stream::iter([Ok::<_, Refusal>(101)]))
+    /// });
+    /// let mut phases = rider.phases();
+    /// assert_eq!(phases.try_next().await?, Some(Phase::Answered(None)));
+    /// assert_eq!(phases.into_inner().try_collect::<Vec<_>>().await?, [101]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn into_inner(self) -> RideOut<A, J, N, P, T> {
         self.rider
     }
