@@ -25,7 +25,7 @@ async fn the_rider_sees_every_value_and_the_retry_loop_goes_silent() {
         })
         .await;
     assert_eq!(rider.seen(), "100 101 102 103 104");
-    assert_eq!(rider.end, "live on 104");
+    assert_eq!(rider.end, "live, last value 104");
     assert_eq!(rider.in_a_burst(), 1);
     assert_eq!(retry.seen(), "100 101 102");
     assert!(retry.end.starts_with("silent since"), "{}", retry.end);

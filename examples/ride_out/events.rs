@@ -36,9 +36,11 @@ impl Stage {
         mesh.recycle(address);
         self.at(700).await;
         self.tell(
-            "   in the middle of it the reader asks for a refresh, and meets the one that goes",
+            "   the rider is nudged meanwhile, and its ask meets the owner that is still going",
         );
         nudger.nudge();
+        self.at(1100).await;
+        self.tell("   its teardown is over, and it says goodbye");
         self.at(1400).await;
         self.write(102).await?;
 
@@ -47,6 +49,8 @@ impl Stage {
         mesh.set_teardown(Duration::from_millis(100));
         let held = mesh.hold_route(address);
         mesh.recycle(address);
+        self.at(1800).await;
+        self.tell("   it says goodbye");
         self.at(3000).await;
         self.tell("   the route lets go of it");
         drop(held);
@@ -57,6 +61,8 @@ impl Stage {
         self.tell("3. the owner is recycled, and the router refuses whoever asks");
         let refusing = mesh.refuse_route(address);
         mesh.recycle(address);
+        self.at(3900).await;
+        self.tell("   it says goodbye");
         self.at(5100).await;
         self.tell("   the router serves again");
         drop(refusing);

@@ -16,18 +16,21 @@ use std::{error::Error, rc::Rc};
 use events::Stage;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    println!("rider: RideOut, with join and news. retry: asks again at once, three times.");
+    println!("A, B, C, D: the owner's activations, one after the other.");
+    println!();
     let (rider, retry) = follow()?;
 
     println!();
-    println!("                         the rider            three retries at once");
-    println!("asks                     {:<20} {}", rider.asks, retry.asks);
-    println!("most asks in 10 ms       {:<20} {}", rider.in_a_burst(), retry.in_a_burst());
-    println!("values seen, each once   {:<20} {}", rider.seen(), retry.seen());
-    println!("at the end               {:<20} {}", rider.end, retry.end);
+    println!("                           the rider            three retries at once");
+    println!("values seen, each once     {:<20} {}", rider.seen(), retry.seen());
+    println!("at the end                 {:<20} {}", rider.end, retry.end);
+    println!("asks, over three outages   {:<20} {}", rider.asks, retry.asks);
+    println!("most asks within 10 ms     {:<20} {}", rider.in_a_burst(), retry.in_a_burst());
     Ok(())
 }
 
-/// Runs both readers against the same events, and prints the rider's as they happen.
+/// Runs both readers against the same events, and prints what happens to them.
 fn follow() -> Result<(events::Account, events::Account), Box<dyn Error>> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;

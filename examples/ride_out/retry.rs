@@ -34,7 +34,7 @@ pub(crate) async fn follow(stage: Rc<Stage>) -> Account {
                     Some(Ok(item)) => {
                         stage.meet("retry", format_args!("item {}", item.value));
                         account.see(item.value);
-                        account.end = format!("live on {}", item.value);
+                        account.end = format!("live, last value {}", item.value);
                     }
                     Some(Err(_)) | None => break,
                 },
@@ -42,7 +42,7 @@ pub(crate) async fn follow(stage: Rc<Stage>) -> Account {
             }
         }
     }
-    stage.meet("retry", "its retries are spent: it waits for what will never come");
+    stage.meet("retry", "gives up, and what is written from now on will not reach it");
     account.end = format!("silent since {} ms", stage.now().as_millis());
     account
 }

@@ -40,12 +40,14 @@ pub(crate) fn follow(stage: &Rc<Stage>) -> (Nudger, impl Future<Output = Account
                     stage.meet("rider", format_args!("item {}", item.value));
                     let mut account = account.borrow_mut();
                     account.see(item.value);
-                    account.end = format!("live on {}", item.value);
+                    account.end = format!("live, last value {}", item.value);
                 }
                 Some(Ok(Phase::Answered(activation))) => match activation {
                     Some(activation) => {
-                        stage
-                            .meet("rider", format_args!("answered by {}", stage.name(&activation)));
+                        stage.meet(
+                            "rider",
+                            format_args!("answered by owner {}", stage.name(&activation)),
+                        );
                     }
                     None => stage.meet("rider", "answered"),
                 },
@@ -80,7 +82,7 @@ fn charged(stage: &Stage, charge: &Charge) -> String {
         Some(Speaker::Route) | None => "the route (time axis".into(),
     };
     let wait = match charge.wait() {
-        Wait::Join { .. } => "joins its teardown".into(),
+        Wait::Join { .. } => "waits for its teardown".into(),
         Wait::Rest(rest) => format!("rests {} ms", rest.as_millis()),
         Wait::Nothing => "asks at once".into(),
     };

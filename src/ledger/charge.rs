@@ -123,7 +123,9 @@ impl fmt::Display for Charge {
         write!(f, ", charged to the {axis} axis ({count} of {budget}), ")?;
         match wait {
             Wait::Nothing => f.write_str("asks at once"),
-            Wait::Join { limit, .. } => write!(f, "joins its teardown for {limit:?} at most"),
+            Wait::Join { limit, .. } => {
+                write!(f, "joins its teardown, if it can be seen, for {limit:?} at most")
+            }
             Wait::Rest(rest) => write!(f, "rests {rest:?}"),
         }
     }
