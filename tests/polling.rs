@@ -766,7 +766,7 @@ fn refused_and_left_alone_a_rider_asks_again_by_itself() {
     }
 }
 
-/// C24.
+/// C24, and C23.
 #[test]
 fn after_ten_refusals_and_an_answer_one_subscription_lives() {
     let owner = Owner::new();
@@ -778,6 +778,8 @@ fn after_ten_refusals_and_an_answer_one_subscription_lives() {
         nudger.nudge();
         owner.clock.skip();
     }
+    // None of them is left over (C23).
+    assert!(next(&mut rider).is_pending());
     assert_eq!((owner.asks(), owner.live.get()), (11, 1));
     drop(rider);
     assert_eq!(owner.live.get(), 0);
