@@ -71,8 +71,8 @@ impl Address {
         if path.trim() != path || text.trim_end() != text {
             return Err(InvalidAddress::Untrimmed { text: text.into() });
         }
-        // The path alone stands in sentences too, so both have their seams looked at.
-        match sentence::forged_by(text).or_else(|| sentence::forged_by(path)) {
+        // The path, which stands in sentences alone too, is where the text begins.
+        match sentence::forged_by(text) {
             Some(word) => Err(InvalidAddress::Forges { text: text.into(), word }),
             None => Ok(()),
         }

@@ -1,6 +1,6 @@
 //! Identities are hex digits as written, and a mint is never reused (R3).
 
-use std::{collections::HashSet, thread};
+use std::{collections::HashSet, env, process::Command, thread};
 
 use proptest::prelude::*;
 
@@ -114,4 +114,31 @@ proptest! {
         let hex = text.chars().all(|c| c.is_ascii_hexdigit()) && (1..=64).contains(&text.len());
         prop_assert_eq!(text.parse::<Activation>().is_ok(), hex);
     }
+}
+
+const TELL: &str = "RIDEOUT_TELLS_A_MINT";
+
+/// What the processes of the next test run: they tell what they mint.
+#[test]
+fn a_process_tells_a_mint() {
+    if env::var_os(TELL).is_some() {
+        println!("minted {} {}", Activation::mint(), StreamId::mint());
+    }
+}
+
+#[test]
+fn two_processes_do_not_mint_alike() {
+    let minted = || {
+        let output = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "a_process_tells_a_mint", "--nocapture"])
+            .env(TELL, "1")
+            .output()
+            .unwrap();
+        let output = String::from_utf8(output.stdout).unwrap();
+        let told = output.split_once("minted ").expect("it tells").1;
+        told.split_whitespace().take(2).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (one, two) = (minted(), minted());
+    assert_ne!(one[0], two[0]);
+    assert_ne!(one[1], two[1]);
 }

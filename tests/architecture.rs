@@ -103,6 +103,21 @@ fn every_import_is_in_the_table() {
     }
 }
 
+/// A path through `super` that ends at the crate's root would pass the table by.
+#[test]
+fn no_path_goes_up_to_the_root() {
+    let src = root().join("src");
+    for path in sources(&src) {
+        let below = path.strip_prefix(&src).unwrap();
+        if below == Path::new("lib.rs") {
+            continue;
+        }
+        let up = "super::".repeat(below.components().count());
+        let code = fs::read_to_string(&path).unwrap();
+        assert!(!code.contains(&up), "{} goes up to the root", below.display());
+    }
+}
+
 /// Each row may import those above it only, so no chain of imports comes back.
 #[test]
 fn the_table_has_no_circle() {

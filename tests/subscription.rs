@@ -341,6 +341,20 @@ async fn each_ask_is_told_who_asks_how_often_why_and_from_where() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_resume_point_is_that_of_the_last_item_that_passed() {
+    // R24: not of the first one, and not of one that the version guard dropped.
+    let owner = Owner::answers([
+        serve([3, 7, 5]).fails(600, by("A1")).into(),
+        serve([8, 9]).fails(600, by("A2")).into(),
+        Reply::Silent,
+    ]);
+    let mut rider = owner.resuming().version(|item| *item);
+    watch(&owner, &mut rider, 9_000).await;
+    let resume: Vec<_> = owner.asked().iter().map(|ask| ask.resume).collect();
+    assert_eq!(resume, [None, Some(7), Some(9)]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_item_that_is_not_newer_is_dropped_but_for_the_first_of_each_answer() {
     // R24.
     let owner = Owner::answers([

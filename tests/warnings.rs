@@ -3,7 +3,17 @@
 
 mod script;
 
-use std::{cell::Cell, error::Error, rc::Rc};
+use std::{
+    cell::Cell,
+    error::Error,
+    panic::{AssertUnwindSafe, catch_unwind},
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Poll, Waker},
+};
 
 use futures::StreamExt;
 use rideout::{
@@ -251,4 +261,45 @@ async fn a_spent_deadline_is_one_warning_with_its_facts() {
         let last = spent.last.to_string();
         assert_eq!(ReadError::Recycling(spent).source().map(ToString::to_string), Some(last));
     }
+}
+
+/// Panics over the first event that it hears, and counts them all.
+struct Startled(Arc<AtomicUsize>);
+
+impl tracing::Subscriber for Startled {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.target().starts_with("rideout")
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, _: &tracing::Event<'_>) {
+        assert!(self.0.fetch_add(1, Ordering::Relaxed) > 0, "startled");
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscriber_that_panics_over_the_warning_hears_it_once() {
+    // C21, C40: and the give-up is told all the same.
+    let heard = Arc::<AtomicUsize>::default();
+    let _guard = tracing::subscriber::set_default(Startled(Arc::clone(&heard)));
+    let owner = Owner::answers([by_route().into()]);
+    let mut rider = owner.rider().budget(Budget::new().re_asks(0));
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(catch_unwind(AssertUnwindSafe(|| rider.poll_next_unpin(&mut cx))).is_err());
+    let Poll::Ready(Some(Err(RideError::GaveUp { .. }))) = rider.poll_next_unpin(&mut cx) else {
+        panic!("no give-up");
+    };
+    assert!(matches!(rider.poll_next_unpin(&mut cx), Poll::Ready(None)));
+    assert_eq!(heard.load(Ordering::Relaxed), 1);
 }

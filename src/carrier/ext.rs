@@ -15,11 +15,15 @@ use crate::{
 pub trait CarrierExt: Stream {
     /// Charges each rejection when it arrives, also while an attempt runs (`R12`).
     ///
-    /// Yields the charge, or the give-up as the error, after which the stream has ended.
+    /// Yields the charge, or the give-up.
     ///
     /// Eager, because the budget is the owner's behaviour over time, not the reader's progress: three
     /// rejections that arrive while one attempt is stuck are three, whether or not an attempt ever
     /// runs for them.
+    ///
+    /// # Errors
+    ///
+    /// [`GaveUp`] when the budget of a rejection's axis and key is spent. The stream has ended then.
     ///
     /// # Examples
     ///

@@ -49,6 +49,23 @@ async fn a_rider_is_live_again_after_a_recycle() {
     assert_eq!(mesh.subscribers(&address), 0);
 }
 
+/// C26: what is written while the rider has nothing live is in the state that it comes back to, and no
+/// guard takes it for old.
+#[tokio::test(start_paused = true)]
+async fn a_rider_sees_what_was_written_while_it_rode() {
+    let (mesh, address) = mesh();
+    mesh.store(&address, 5);
+    let mut prices = rider(&mesh, &address);
+    assert_eq!(in_time(prices.try_next()).await.unwrap(), Some(5));
+
+    let route = mesh.refuse_route(&address);
+    mesh.recycle(&address);
+    assert!(timeout(3 * SECOND, prices.try_next()).await.is_err());
+    mesh.store(&address, 6);
+    drop(route);
+    assert_eq!(in_time(prices.try_next()).await.unwrap(), Some(6));
+}
+
 /// C3: no ask while the teardown of the one that refused is pending, then exactly one.
 #[tokio::test(start_paused = true)]
 async fn a_rider_joins_the_teardown() {
