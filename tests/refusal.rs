@@ -205,3 +205,24 @@ fn a_refusal_is_an_error_that_says_its_message_or_its_kind() {
     assert_eq!(said(Refusal::new(Kind::Failed, "")), "Failed");
     assert_eq!(said(Refusal::default()), "Unknown");
 }
+
+#[test]
+fn a_route_s_text_about_a_longer_name_is_not_about_this_one() {
+    // R5, R6: an address may hold a space, and the text names the whole of it.
+    let asked: Address = "prices".parse().unwrap();
+    for (goes_on, ours) in [
+        ("", true),
+        (".", true),
+        (". Retry later", true),
+        ("~host-1", true),
+        (" (activation #AA)", true),
+        (" — stopping", true),
+        (" eur", false),
+        ("/eur", false),
+        ("-eur", false),
+    ] {
+        let text = Refusal::host_cannot_route(&asked).message + goes_on;
+        let promise = Refusal::from_text(text.clone()).promise(&asked);
+        assert_eq!(promise.is_some(), ours, "{text}");
+    }
+}
