@@ -361,3 +361,22 @@ async fn an_owner_that_answers_and_dies_is_bounded_however_often_it_is_nudged() 
         "{seen:?}"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_end_announced_beside_a_refresh_is_not_charged() {
+    // R25: it ends only the old subscription; what the refresh is refused with is the one rejection.
+    let owner =
+        Owner::answers([serve([1]).by("A1").into(), after(1_000, by_route()), serve([10]).into()]);
+    let news = owner.news([(1_300, News::Ended(Some(tag("A1"))))]);
+    let mut rider = owner.rider().news(news);
+    let nudger = rider.nudger();
+    let nudge = async {
+        owner.reach(1_000).await;
+        nudger.nudge();
+    };
+    let seen = futures::join!(watch(&owner, &mut rider, 9_000), nudge).0;
+    assert_eq!(seen, items(&[(0, 1), (2_500, 10)]));
+    let asked = owner.asked();
+    assert_eq!(asked.len(), 3);
+    assert_eq!(asked[2].charge.key().map(|key| key.to_string()), Some("(route)".into()));
+}
