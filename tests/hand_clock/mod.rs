@@ -4,6 +4,11 @@
 
 #![allow(dead_code, reason = "each test file uses its own part of it")]
 
+#[path = "../words/mod.rs"]
+mod words;
+
+pub(crate) use self::words::*;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -20,34 +25,7 @@ use futures::{
     Stream, StreamExt,
     stream::{self, BoxStream},
 };
-use rideout::{Activation, Address, Closing, Kind, Refusal, time::Timer};
-
-pub(crate) fn ms(count: u64) -> Duration {
-    Duration::from_millis(count)
-}
-
-pub(crate) fn address() -> Address {
-    "prices/eur".parse().expect("a valid address")
-}
-
-pub(crate) fn tag(digits: &str) -> Activation {
-    digits.parse().expect("hex digits")
-}
-
-/// A promise by the owner's activation: `R(a)` of the cases.
-pub(crate) fn by(digits: &str) -> Refusal {
-    Closing::new(address()).activation(tag(digits)).at_the_door("no Subscribe")
-}
-
-/// A promise by the route: `R(rt)`.
-pub(crate) fn by_route() -> Refusal {
-    Refusal::host_cannot_route(&address())
-}
-
-/// A verdict.
-pub(crate) fn not_found() -> Refusal {
-    Refusal::new(Kind::NotFound, "nothing here")
-}
+use rideout::{Refusal, time::Timer};
 
 /// Polls a stream once, for a task that nobody hears of.
 pub(crate) fn next<S: Stream + Unpin>(stream: &mut S) -> Poll<Option<S::Item>> {

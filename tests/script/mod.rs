@@ -10,10 +10,13 @@ mod alive;
 pub(crate) mod heard;
 mod reply;
 pub(crate) mod who;
+#[path = "../words/mod.rs"]
+mod words;
 
 pub(crate) use self::{
     alive::{Alive, Counting, Live},
     reply::{Part, Reply, Serve, after, serve},
+    words::*,
 };
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc, time::Duration};
@@ -40,38 +43,6 @@ pub(crate) type Asking = LocalBoxFuture<'static, Result<Answer<Live>, Refusal>>;
 pub(crate) type Asks<P> = Box<dyn FnMut(Ask<P>) -> Asking>;
 pub(crate) type Joins = Box<dyn FnMut(Activation) -> Option<LocalBoxFuture<'static, ()>>>;
 pub(crate) type Rider<J = NoJoin, N = NoNews, P = ()> = RideOut<Asks<P>, J, N, P, Counting>;
-
-pub(crate) fn ms(count: u64) -> Duration {
-    Duration::from_millis(count)
-}
-
-pub(crate) fn address() -> Address {
-    "prices/eur".parse().expect("a valid address")
-}
-
-pub(crate) fn tag(digits: &str) -> Activation {
-    digits.parse().expect("hex digits")
-}
-
-/// A promise by the owner's activation: `R(a)` of the cases.
-pub(crate) fn by(digits: &str) -> Refusal {
-    Closing::new(address()).activation(tag(digits)).at_the_door("no Subscribe")
-}
-
-/// A promise by the owner that names no activation: `R(?)`.
-pub(crate) fn unnamed() -> Refusal {
-    Closing::new(address()).at_the_door("no Subscribe")
-}
-
-/// A promise by the route: `R(rt)`.
-pub(crate) fn by_route() -> Refusal {
-    Refusal::host_cannot_route(&address())
-}
-
-/// A verdict: `NF`.
-pub(crate) fn not_found() -> Refusal {
-    Refusal::no_node(&address())
-}
 
 /// One ask as the owner saw it.
 #[derive(Clone, Debug)]
