@@ -88,6 +88,7 @@ mod sentence;
 mod slot;
 mod sync;
 mod teardown;
+mod unwind;
 
 pub mod activation;
 pub mod address;

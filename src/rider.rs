@@ -13,7 +13,6 @@ mod read;
 mod ride;
 mod state;
 mod subscription;
-mod unwind;
 mod waits;
 
 pub use self::{

@@ -13,6 +13,7 @@ use crate::{
     ledger::{Charge, GaveUp},
     monitor::{Monitor, Ticket},
     sync::Arc,
+    unwind::poll_away,
 };
 
 // Where the one closure lies while nobody calls it. Empty during a call: no user code runs under a
@@ -165,12 +166,7 @@ where
             let future = probe.call(this.charge.clone());
             this.future.set(Some(future));
         }
-        let mut running = Running { future: Some(this.future) };
-        let polled = running.poll(cx);
-        if polled.is_pending() {
-            running.future = None;
-        }
-        polled
+        poll_away(this.future, cx)
     }
 }
 
@@ -179,26 +175,6 @@ impl<F, Fut> PinnedDrop for Attempt<F, Fut> {
     fn drop(self: Pin<&mut Self>) {
         let this = self.project();
         this.probe.forget(this.ticket);
-    }
-}
-
-/// The future during a poll. Drops it when it is over, and on unwind.
-struct Running<'a, Fut> {
-    future: Option<Pin<&'a mut Option<Fut>>>,
-}
-
-impl<Fut: Future> Running<'_, Fut> {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Fut::Output> {
-        let future = self.future.as_mut().and_then(|future| future.as_mut().as_pin_mut());
-        future.expect("set before it is polled").poll(cx)
-    }
-}
-
-impl<Fut> Drop for Running<'_, Fut> {
-    fn drop(&mut self) {
-        if let Some(mut future) = self.future.take() {
-            future.set(None);
-        }
     }
 }
 

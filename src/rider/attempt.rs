@@ -12,8 +12,8 @@ use std::{
 
 use pin_project::pin_project;
 
-use super::{Answer, IntoAnswer, unwind::mended};
-use crate::ledger::Charge;
+use super::{Answer, IntoAnswer};
+use crate::{ledger::Charge, unwind::mended};
 
 /// Where an attempt is. Each stage goes to the next, or is dropped with its attempt; where a part of it
 /// panics, the attempt begins anew (`R20c`).

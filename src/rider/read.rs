@@ -17,7 +17,7 @@ use pin_project::pin_project;
 
 pub use self::error::{ReadError, Recycling};
 use self::stage::Stage;
-use super::{Ask, NoNews, shown, unwind::guarded, waits::Waits};
+use super::{Ask, NoNews, shown, waits::Waits};
 use crate::{
     activation::{Activation, StreamId},
     address::Address,
@@ -26,6 +26,7 @@ use crate::{
     ledger::Charge,
     refusal::{Kind, News, Rejection, Speaker},
     time::{Clock, DefaultTimer, Timer},
+    unwind::{guarded, poll_away},
     verdict::{Refused, Ruling},
 };
 
@@ -250,11 +251,7 @@ where
             let left = self.state.deadline.saturating_sub(now.duration_since(began));
             self.limit.set(Some(self.timer.sleep(left)));
         }
-        let over = guarded(self.limit.as_mut(), |limit| limit.poll(cx));
-        if over.is_ready() {
-            self.limit.set(None);
-        }
-        over
+        poll_away(self.limit.as_mut(), cx)
     }
 
     /// Looks at a rest, or at a spread.

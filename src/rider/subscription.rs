@@ -14,13 +14,13 @@ use super::{
     Ask, IntoAnswer, Join, NoJoin, NoNews, Phase, Source,
     ride::{LOOK_AFTER, PolledPhase, Ride},
     state::PolledItem,
-    unwind::guarded,
 };
 use crate::{
     address::Address,
     carrier::RideError,
     refusal::News,
     time::{Clock, DefaultTimer, Timer},
+    unwind::guarded,
     verdict::Refused,
 };
 

@@ -7,7 +7,7 @@ use std::{
 
 use pin_project::pin_project;
 
-use crate::rider::unwind::mended;
+use crate::unwind::mended;
 
 /// Where a read is. What is over, by a panic too, makes way for the next ask.
 #[pin_project(project = StageProj)]

@@ -15,9 +15,9 @@ use crate::{
     rider::{
         Join, Phase, Source,
         attempt::{Stage, StageProj},
-        unwind::guarded,
     },
     time::Timer,
+    unwind::guarded,
     verdict::{Refused, Ruling},
 };
 

@@ -1,14 +1,18 @@
 //! What a panic leaves behind: nothing that would be polled again.
 //!
-//! A panic in what a rider was given reaches the caller of the poll, who may poll again (`R20c`). A
+//! A panic in what an attempt or a rider was given reaches the caller of the poll, who may poll again (`R20c`). A
 //! future that has panicked, or that is over, may not be: so what is polled is guarded, and what is over
 //! is put away before anything else of the user's runs.
 
-use std::{mem, pin::Pin, task::Poll};
+use std::{
+    mem,
+    pin::Pin,
+    task::{Context, Poll},
+};
 
 /// Polls what is in `place`, where there is anything. Where that panics, `place` is empty then.
 #[inline]
-pub(super) fn guarded<T, R>(
+pub(crate) fn guarded<T, R>(
     place: Pin<&mut Option<T>>,
     poll: impl FnOnce(Pin<&mut T>) -> Poll<R>,
 ) -> Poll<R> {
@@ -23,9 +27,21 @@ pub(super) fn guarded<T, R>(
     )
 }
 
+/// Polls the future in `place`, where there is one, and puts it away when it is over, by a panic too.
+pub(crate) fn poll_away<F: Future>(
+    mut place: Pin<&mut Option<F>>,
+    cx: &mut Context<'_>,
+) -> Poll<F::Output> {
+    let polled = guarded(place.as_mut(), |future| future.poll(cx));
+    if polled.is_ready() {
+        place.set(None);
+    }
+    polled
+}
+
 /// Looks at `part`. Where that panics, `mend` makes it fit to be looked at again.
 #[inline]
-pub(super) fn mended<T, R>(
+pub(crate) fn mended<T, R>(
     part: Pin<&mut T>,
     mend: fn(Pin<&mut T>),
     look: impl FnOnce(Pin<&mut T>) -> R,
