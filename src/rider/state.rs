@@ -176,6 +176,11 @@ impl<A: Source<P>, P> State<A, P> {
         Some(item)
     }
 
+    /// Who serves the live subscription, where that is known.
+    pub(super) fn served_by(&self) -> Option<&Activation> {
+        self.opened.as_ref()?.by.as_ref()
+    }
+
     /// When the ride-out must be over, where it is bounded by the clock.
     pub(super) fn deadline(&self) -> Option<Instant> {
         Some(later(self.began?, self.budget.longest?))

@@ -42,7 +42,7 @@ where
                 self.reject(Rejection::by_owner(Some(tag)), None);
             }
             News::NotServing(tag) if live.is_some() => {
-                let served_by = self.state.opened.as_ref().and_then(|opened| opened.by.clone());
+                let served_by = self.state.served_by().cloned();
                 let moved = tag.filter(|tag| Some(tag) != served_by.as_ref());
                 self.lose::<()>(live, Rejection::by_owner(served_by), None);
                 if let Some(moved) = moved {
@@ -56,8 +56,7 @@ where
 
     /// An activation of the address arrives (`R18b`).
     pub(super) fn arrived(&mut self, activation: Activation) {
-        let served_by = self.state.opened.as_ref().and_then(|opened| opened.by.as_ref());
-        if served_by == Some(&activation) || self.has_refused(&activation) {
+        if self.state.served_by() == Some(&activation) || self.has_refused(&activation) {
             return;
         }
         let waiting = matches!(self.stage(), Some(StageProj::Waiting { .. }));

@@ -87,12 +87,12 @@ where
                 }
             }
             Poll::Ready(None) if self.state.re_ask_on_completion => {
-                let served_by = self.state.opened.as_ref().and_then(|opened| opened.by.clone());
+                let served_by = self.state.served_by().cloned();
                 self.lose(live, Rejection::by_owner(served_by), None)
             }
             Poll::Ready(None) if self.stage().is_some() => {
                 // A refresh is under way, and what it brings goes on where this one completed.
-                self.state.gone = self.state.opened.as_ref().and_then(|opened| opened.by.clone());
+                self.state.gone = self.state.served_by().cloned();
                 self.put_away(live);
                 Turn::Again
             }
