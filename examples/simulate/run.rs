@@ -48,7 +48,7 @@ impl Stage {
 
     fn refused(&self, rejection: &Rejection) {
         let (speaker, activation) = match &rejection.speaker {
-            Speaker::Owner(activation) => ("owner", activation.as_ref().map(Activation::as_str)),
+            Speaker::Owner(activation) => ("owner", tag(activation)),
             Speaker::Route => ("route", None),
         };
         self.happens("refused", json!({"speaker": speaker, "activation": activation}));
@@ -156,10 +156,7 @@ async fn subscribe(stage: &Rc<Stage>) {
         match phase {
             Some(Ok(Phase::Live(value))) => stage.happens("item", json!({"value": value})),
             Some(Ok(Phase::Answered(activation))) => {
-                stage.happens(
-                    "answered",
-                    json!({"activation": activation.as_ref().map(Activation::as_str)}),
-                );
+                stage.happens("answered", json!({"activation": tag(&activation)}));
             }
             Some(Ok(Phase::RidingOut(charge))) => {
                 if let (Some(rejection), Some(axis), Some(key)) =
@@ -201,10 +198,7 @@ async fn read(stage: &Rc<Stage>) {
 
     match value.await {
         Ok(Serve { activation, items, .. }) => {
-            stage.happens(
-                "answered",
-                json!({"activation": activation.as_ref().map(Activation::as_str)}),
-            );
+            stage.happens("answered", json!({"activation": tag(&activation)}));
             if let Some(item) = items.into_iter().next() {
                 stage.happens("item", json!({"value": item.value}));
             }
@@ -217,6 +211,11 @@ async fn read(stage: &Rc<Stage>) {
         Err(ReadError::TimedOut { asks, .. }) => stage.happens("timed_out", json!({"asks": asks})),
         Err(_) => unreachable!("a read ends in no other way"),
     }
+}
+
+/// The tag of an activation, null where none is named.
+fn tag(activation: &Option<Activation>) -> Option<&str> {
+    activation.as_ref().map(Activation::as_str)
 }
 
 fn counted(axis: Axis, key: &Key, count: u32, budget: u32) -> Value {
