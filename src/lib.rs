@@ -98,6 +98,7 @@ pub mod diagnosis;
 pub mod ledger;
 #[cfg(feature = "mesh")]
 pub mod mesh;
+pub mod owner;
 pub mod refusal;
 pub mod rider;
 #[cfg(doc)]
