@@ -26,11 +26,13 @@
 
 use std::{
     collections::BTreeMap,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     task::{Context, Poll, Waker},
 };
 
-use crate::sync::{Mutex, lock};
+use crate::{
+    sync::{Mutex, lock},
+    unwind,
+};
 
 /// A waiter's place in a [`Monitor`]; one that never waited has none.
 #[derive(Debug, Default)]
@@ -140,13 +142,5 @@ impl<S> Guarded<S> {
 
 // Invariant 5.
 fn wake_all(wakers: BTreeMap<u64, Waker>) {
-    let mut panicked = None;
-    for waker in wakers.into_values() {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
-            panicked.get_or_insert(payload);
-        }
-    }
-    if let Some(payload) = panicked {
-        resume_unwind(payload);
-    }
+    unwind::all(wakers.into_values().map(|waker| move || waker.wake()));
 }

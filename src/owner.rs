@@ -9,4 +9,4 @@ mod registry;
 mod served;
 mod wave;
 
-pub use lifecycle::{Ending, Lifecycle, RunLevel, Voice};
+pub use lifecycle::{Ending, Lifecycle, Pending, Reached, RunLevel, TearDown, Voice};

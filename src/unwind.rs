@@ -5,7 +5,9 @@
 //! is put away before anything else of the user's runs.
 
 use std::{
+    any::Any,
     mem,
+    panic::{self, AssertUnwindSafe},
     pin::Pin,
     task::{Context, Poll},
 };
@@ -62,5 +64,29 @@ struct Unwinding<'a, T> {
 impl<T> Drop for Unwinding<'_, T> {
     fn drop(&mut self) {
         (self.mend)(self.part.as_mut());
+    }
+}
+
+/// A panic, until it goes on.
+pub(crate) type Panicked = Box<dyn Any + Send>;
+
+/// Runs `code`, whose state nobody looks at after a panic but to end.
+pub(crate) fn caught<R>(code: impl FnOnce() -> R) -> Result<R, Panicked> {
+    panic::catch_unwind(AssertUnwindSafe(code))
+}
+
+/// Runs all of `codes`, those after one that panics too; then the first panic goes on.
+pub(crate) fn all(codes: impl IntoIterator<Item = impl FnOnce()>) {
+    let mut ran = Ok(());
+    for code in codes {
+        ran = ran.and(caught(code));
+    }
+    resume_first([ran]);
+}
+
+/// Lets the first panic go on, where there was one.
+pub(crate) fn resume_first<const N: usize>(ran: [Result<(), Panicked>; N]) {
+    if let Some(Err(payload)) = ran.into_iter().find(Result::is_err) {
+        panic::resume_unwind(payload);
     }
 }
