@@ -112,7 +112,7 @@ pub use address::Address;
 pub use budget::Budget;
 pub use carrier::{Carrier, CarrierExt, RideError};
 pub use ledger::{Axis, Cause, Charge, GaveUp, Key, Ledger, Wait};
-pub use refusal::{Closing, Kind, News, Party, Refusal, Rejection, Speaker};
+pub use refusal::{Closing, Kind, News, Party, Refusal, Rejection, Seam, Speaker};
 pub use rider::{Answer, Phase, Read, ReadError, RideOut};
 pub use slot::{Claim, Permit, Slot};
 pub use teardown::{Completed, Teardown};

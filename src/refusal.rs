@@ -6,6 +6,7 @@
 
 mod closing;
 mod kind;
+mod seam;
 mod speaker;
 #[cfg(feature = "serde")]
 mod wire;
@@ -16,6 +17,7 @@ use crate::{activation::Activation, address::Address, sentence};
 
 pub use closing::Closing;
 pub use kind::Kind;
+pub use seam::Seam;
 pub use speaker::{News, Party, Rejection, Speaker};
 
 /// A typed "no" to an ask, or the end of a live subscription announced by its owner.

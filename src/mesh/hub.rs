@@ -32,7 +32,7 @@ use super::{
 use crate::{
     activation::{Activation, StreamId},
     address::Address,
-    refusal::Refusal,
+    refusal::{Refusal, Seam},
     time::{Timer, TokioTimer},
 };
 
@@ -157,7 +157,7 @@ impl<T> Hub<T> {
     }
 
     fn turn_away(&self, request: &Request<T>) -> Refusal {
-        self.lifecycle.closing().at_the_door(&format!("cannot process {}", request.name()))
+        self.lifecycle.closing().refuse(Seam::Door, request.name())
     }
 }
 
@@ -247,7 +247,7 @@ impl<T: Send + Sync + 'static> Inside<T> {
     }
 
     fn discard(&self, request: Request<T>) {
-        let what = format!("cannot finish {}", request.name());
-        request.refuse(self.lifecycle.closing().accepted(&what));
+        let refusal = self.lifecycle.closing().refuse(Seam::Mailbox, request.name());
+        request.refuse(refusal);
     }
 }

@@ -1,4 +1,4 @@
-use super::{Kind, Party, Refusal};
+use super::{Kind, Party, Refusal, Seam};
 use crate::{
     activation::Activation,
     address::Address,
@@ -65,11 +65,38 @@ impl Closing {
         self
     }
 
+    /// Returns the refusal of `request` at `seam`: a promise, in the words of that place.
+    ///
+    /// The request is named by its type, such as `SubscribeRequest`. What a child's creation refuses is
+    /// the child's address, and what a gate refuses is told with its gates.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::{Address, Closing, Seam};
+    ///
+    /// let address: Address = "prices/eur".parse()?;
+    /// let closing = Closing::new(address.clone());
+    /// let refusal = closing.refuse(Seam::Mailbox, "WriteRequest");
+    /// assert_eq!(refusal, closing.accepted("cannot finish WriteRequest"));
+    /// # Ok::<_, rideout::address::InvalidAddress>(())
+    /// ```
+    pub fn refuse(&self, seam: Seam, request: &str) -> Refusal {
+        let (verb, tail) = seam.words();
+        let host_stopping = self.host_stopping || seam == Seam::Leaving;
+
+        self.say(&format!("{verb} {request}"), tail, host_stopping)
+            .with_never_applied(seam.is_never_applied())
+    }
+
     /// Returns the refusal of a request that was turned away at the door: a promise, never applied.
+    ///
+    /// For a seam of your own that [`Seam`] does not name.
+    ///
     ///
     /// `what` says what was refused, such as `cannot process SubscribeRequest`.
     pub fn at_the_door(&self, what: &str) -> Refusal {
-        self.refuse(what, Tail::AtTheDoor)
+        self.say(what, Tail::AtTheDoor, self.host_stopping)
     }
 
     /// Returns the refusal of a request that was accepted and then could not be finished.
@@ -90,15 +117,15 @@ impl Closing {
     /// # Ok::<_, rideout::address::InvalidAddress>(())
     /// ```
     pub fn accepted(&self, what: &str) -> Refusal {
-        self.refuse(what, Tail::Accepted)
+        self.say(what, Tail::Accepted, self.host_stopping)
     }
 
-    fn refuse(&self, what: &str, tail: Tail) -> Refusal {
+    fn say(&self, what: &str, tail: Tail, host_stopping: bool) -> Refusal {
         let open = Open {
             address: self.address.as_str(),
             detail: &self.detail,
             tag: self.activation.as_ref().map(Activation::as_str),
-            host_stopping: self.host_stopping,
+            host_stopping,
         };
 
         Refusal {
