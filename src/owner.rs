@@ -9,4 +9,5 @@ mod registry;
 mod served;
 mod wave;
 
+pub use intake::{Disposing, Message, Sort};
 pub use lifecycle::{Ending, Lifecycle, Pending, Reached, RunLevel, TearDown, Voice};

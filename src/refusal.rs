@@ -127,6 +127,14 @@ impl Refusal {
         Self::by_route(Kind::NotFound, sentence::no_node(address.as_str()))
     }
 
+    /// Returns the verdict of an owner. Whatever its text was made of, it reads as nobody's promise where
+    /// the kind is lost on its way.
+    pub(crate) fn by_owner(kind: Kind, activation: &Activation, text: &str) -> Self {
+        Self::new(kind, sentence::plain(text))
+            .with_speaker(Party::Owner)
+            .with_activation(activation.clone())
+    }
+
     fn by_route(kind: Kind, message: String) -> Self {
         Self::new(kind, message).with_speaker(Party::Route)
     }

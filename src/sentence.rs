@@ -135,7 +135,7 @@ pub(crate) fn forged_by(text: &str) -> Option<&'static str> {
 ///
 /// The words stay readable: each has the case of its first letter changed, which the parser does
 /// not take for the word and which makes no other word of its surroundings.
-fn plain(text: &str) -> Cow<'_, str> {
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if forged_by(&format!("{text} ")).is_none() && !text.contains(char::is_control) {
         return Cow::Borrowed(text);
     }
