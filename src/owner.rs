@@ -9,5 +9,6 @@ mod registry;
 mod served;
 mod wave;
 
+pub use gate::Gates;
 pub use intake::{Disposing, Message, Sort};
 pub use lifecycle::{Ending, Lifecycle, Pending, Reached, RunLevel, TearDown, Voice};
