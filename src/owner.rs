@@ -9,4 +9,7 @@ mod registry;
 mod served;
 mod wave;
 
+pub use leaving::{DrainSet, HostPhase, LeavingHost};
 pub use lifecycle::{Ending, Lifecycle, Pending, Reached, RunLevel, TearDown, Voice};
+pub use registry::{AlreadyServed, Registry};
+pub use wave::{Wave, Waves};
