@@ -240,6 +240,9 @@ impl LeavingHost {
     /// Asks the door for what comes in: `request`, for the activation `owner` of `address`, or for an
     /// address that has none here.
     ///
+    /// Ask for requests alone. A reply that an owner here waits for is none, nor is whatever else is never
+    /// answered with a refusal.
+    ///
     /// # Errors
     ///
     /// The owner's promise, without exception, once the host was told to stop. Its tag is the

@@ -107,20 +107,18 @@ impl<O> Registry<O> {
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     pub fn enter(&self, lifecycle: &Lifecycle, owner: O) -> Result<(), AlreadyServed<O>> {
-        let path = lifecycle.address().path().to_owned();
-        let entry = Arc::new(Entry { lifecycle: lifecycle.clone(), owner });
+        let path = lifecycle.address().path();
 
         let mut entries = lock(&self.entries);
-        if let Some(there) = entries.get(&path)
+        if let Some(there) = entries.get(path)
             && !there.is_dead()
         {
             let living = there.lifecycle.clone();
             drop(entries);
-            // Nobody else has seen it: it was made here, and never entered.
-            let owner = Arc::into_inner(entry).expect("the only one").owner;
             return Err(AlreadyServed { owner, living });
         }
-        let replaced = entries.insert(path, entry);
+        let entry = Arc::new(Entry { lifecycle: lifecycle.clone(), owner });
+        let replaced = entries.insert(path.to_owned(), entry);
         drop(entries);
         drop(replaced); // Invariant 4.
         Ok(())

@@ -11,7 +11,7 @@
 //!    members are looked at. While it is on, a recycle of one born before is part of it; one of one born
 //!    since changes nothing.
 //! 2. **Each activation is told once**: the lifecycle itself says which call was the first.
-//! 3. **A wave is over, for good, when none that it told is left to complete its teardown**, or when its
+//! 3. **A wave is over, for good, when the teardown of each of its members is completed**, or when its
 //!    handle is dropped. Finding it over and asking outside of it is one step, and so is finding it on and
 //!    joining it.
 //! 4. **Several waves at a time: the one that began last decides** what counts as a successor, as long as
@@ -208,7 +208,8 @@ impl fmt::Debug for Waves {
 
 /// One landing's recycles, from [`Waves::land`]: a future that is ready when the wave is over.
 ///
-/// That is when the teardown of each that it told is completed. One that was killed never completes its
+/// That is when the teardown of each that is part of it is completed, of one that was told before too.
+/// One that was killed never completes its
 /// own, so who waits must also be able to give up: dropped, the handle ends the wave, and what is asked
 /// for from there on is a recycle by itself.
 ///
