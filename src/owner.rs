@@ -10,3 +10,4 @@ mod served;
 mod wave;
 
 pub use lifecycle::{Ending, Lifecycle, RunLevel, Voice};
+pub use served::{Asked, Frame, Released, Served};
