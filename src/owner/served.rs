@@ -124,7 +124,10 @@ const IDLE_RELEASE: Duration = Duration::from_secs(10 * 60);
 ///             }
 ///         };
 ///         for frame in frames {
-///             let _ = frame.sink.send((frame.number, price)); // the state first
+///             // The state first.
+///             if frame.sink.send((frame.number, price)).is_err() {
+///                 served.unsubscribe(&frame.key, frame.attempt); // its reader is gone
+///             }
 ///             for reply in frame.acknowledgements {
 ///                 let _ = reply.send(Ok(own.clone()));
 ///             }
@@ -255,9 +258,9 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     /// is none, any figure will do, and [`release`](Served::release) takes the place of
     /// [`unsubscribe`](Served::unsubscribe).
     ///
-    /// The ask that arrives last counts as the newest. One that its subscriber gave up, and that
-    /// overtakes the next on the way, leaves a sink that nobody listens to: see
-    /// [`retain`](Served::retain).
+    /// The ask that arrives last counts as the newest. Where its subscriber had given it up, its sink leads
+    /// nowhere, and the stream ends when a frame cannot be sent ([`unsubscribe`](Served::unsubscribe),
+    /// [`retain`](Served::retain)); the next beat finds that out.
     ///
     /// # Examples
     ///
@@ -321,7 +324,7 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     /// For those that were asked for before there was a state it is frame 1, and their held answers come
     /// with it. It is no sign of life.
     pub fn publish(&mut self) -> Vec<Frame<K, S, A>> {
-        self.has_state = !self.is_over;
+        self.has_state = true;
         self.streams.iter_mut().map(|(key, stream)| stream.next(key.clone())).collect()
     }
 
@@ -481,7 +484,6 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     /// back.
     pub fn end(&mut self) -> Vec<Released<K, S, A>> {
         self.is_over = true;
-        self.has_state = false;
         self.due.clear();
         mem::take(&mut self.streams).into_iter().map(|(key, stream)| stream.released(key)).collect()
     }
