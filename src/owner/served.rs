@@ -240,7 +240,7 @@ impl<K, S, A> Served<K, S, A> {
     /// Returns when the next stream falls due to be released, if nothing is heard of its subscriber.
     ///
     /// A sign of life only ever moves it away, so an owner that sleeps until then looks again when it
-    /// wakes, and when a stream is added to none.
+    /// wakes, and when there was none and a stream is asked for.
     pub fn next_release(&self) -> Option<Instant> {
         self.due.first_key_value().map(|(&(at, _), _)| at)
     }
@@ -323,6 +323,25 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     ///
     /// For those that were asked for before there was a state it is frame 1, and their held answers come
     /// with it. It is no sign of life.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Instant;
+    ///
+    /// use rideout::owner::Served;
+    ///
+    /// let mut served = Served::new();
+    /// for (key, reply) in [("eur", "reply 1"), ("usd", "reply 2")] {
+    ///     let _ = served.ask(key, 1, "inbox 7", reply, Instant::now());
+    /// }
+    /// for frame in served.publish() {
+    ///     assert_eq!((frame.number, frame.acknowledgements.len()), (1, 1)); // the state, the answer
+    /// }
+    /// for frame in served.publish() {
+    ///     assert_eq!((frame.number, frame.acknowledgements.len()), (2, 0)); // a change
+    /// }
+    /// ```
     pub fn publish(&mut self) -> Vec<Frame<K, S, A>> {
         self.has_state = true;
         self.streams.iter_mut().map(|(key, stream)| stream.next(key.clone())).collect()
@@ -482,6 +501,25 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     /// Held answers are refused at once. The sinks are told that their stream ended when the teardown has
     /// completed, and only where the end is one to be announced (`R43`). Asks that still come are given
     /// back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Instant;
+    ///
+    /// use rideout::owner::{Ending, Served};
+    ///
+    /// let mut served = Served::new();
+    /// let _ = served.ask("eur", 1, "inbox 7", "reply 1", Instant::now());
+    ///
+    /// let (ended, ending) = (served.end(), Ending::recycle());
+    /// assert_eq!(ended[0].held, ["reply 1"]); // to be refused
+    /// let to_tell: Vec<_> = ended.iter().filter(|_| ending.is_announced()).map(|it| it.sink).collect();
+    /// assert_eq!(to_tell, ["inbox 7"]);
+    ///
+    /// let late = served.ask("eur", 2, "inbox 8", "reply 2", Instant::now());
+    /// assert_eq!((late.frame, late.refused), (None, Some("reply 2")));
+    /// ```
     pub fn end(&mut self) -> Vec<Released<K, S, A>> {
         self.is_over = true;
         self.due.clear();
