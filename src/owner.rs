@@ -15,3 +15,5 @@ pub use leaving::{DrainSet, HostPhase, LeavingHost};
 pub use lifecycle::{Ending, Lifecycle, Pending, Reached, RunLevel, TearDown, Voice};
 pub use registry::{AlreadyServed, Registry};
 pub use wave::{Wave, Waves};
+pub use lifecycle::{Ending, Lifecycle, RunLevel, Voice};
+pub use served::{Asked, Frame, Released, Served};
