@@ -95,7 +95,7 @@ struct Limits {
 /// What the watchdog has seen.
 struct Watch {
     ends: Instant,
-    progress: Option<u64>,
+    progress: u64,
 }
 
 impl<F: Future<Output = ()>> TearDown<F> {
@@ -232,15 +232,16 @@ impl<F: Future<Output = ()>, T: Timer> TearDown<F, T> {
     /// Sets the watchdog anew where there was progress.
     fn watch(self: Pin<&mut Self>, progress: u64) {
         let mut this = self.project();
-        if this.watch.as_ref().is_some_and(|watch| watch.progress == Some(progress)) {
+        let is_seen = this.watch.as_ref().is_some_and(|watch| watch.progress == progress);
+        if is_seen && this.watchdog.is_some() {
             return;
         }
         let now = this.timer.now();
         let ends = later(now, this.limits.longest);
-        let watch = this.watch.get_or_insert(Watch { ends, progress: None });
+        let watch = this.watch.get_or_insert(Watch { ends, progress });
         let left = watch.ends.saturating_duration_since(now);
         this.watchdog.set(Some(this.timer.sleep(left.min(this.limits.watchdog))));
-        watch.progress = Some(progress);
+        watch.progress = progress;
     }
 
     /// The owner's own last code; a panic of it is kept until the owner is dead.
@@ -286,9 +287,12 @@ impl<F: Future<Output = ()>, T: Timer> TearDown<F, T> {
     /// Drops the timers and the last code, before anybody hears that the teardown is completed.
     fn put_away(self: Pin<&mut Self>) {
         let mut this = self.project();
-        this.limit.set(None);
-        this.watchdog.set(None);
-        if let Err(payload) = unwind::caught(|| this.last.set(None)) {
+        let dropped = unwind::caught(|| {
+            this.limit.set(None);
+            this.watchdog.set(None);
+            this.last.set(None);
+        });
+        if let Err(payload) = dropped {
             this.panicked.get_or_insert(payload);
         }
     }
