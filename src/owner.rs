@@ -14,6 +14,5 @@ pub use intake::{Disposing, Message, Sort};
 pub use leaving::{DrainSet, HostPhase, LeavingHost};
 pub use lifecycle::{Ending, Lifecycle, Pending, Reached, RunLevel, TearDown, Voice};
 pub use registry::{AlreadyServed, Registry};
-pub use wave::{Wave, Waves};
-pub use lifecycle::{Ending, Lifecycle, RunLevel, Voice};
 pub use served::{Asked, Frame, Released, Served};
+pub use wave::{Wave, Waves};
