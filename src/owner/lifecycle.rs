@@ -36,7 +36,7 @@ use crate::{
     activation::Activation,
     address::Address,
     monitor::{Monitor, Ticket},
-    refusal::{Closing, Refusal},
+    refusal::{Closing, Refusal, Seam},
     teardown::Teardown,
     unwind,
 };
@@ -255,7 +255,7 @@ impl Lifecycle {
     }
 
     fn refuse_creation(&self, child: &Address) -> Refusal {
-        self.closing().at_the_door(&format!("cannot create {child}"))
+        self.closing().refuse(Seam::Creation, child.as_str())
     }
 
     /// Returns the address that it owns.
