@@ -35,7 +35,7 @@
 //! mesh.store(&address, 108);
 //! let stream = StreamId::mint();
 //! let prices = mesh.subscribe(&address, stream).await?.into_stream();
-//! let mut news = mesh.news(&address);
+//! let mut news = mesh.news(&address, stream);
 //!
 //! let recycled = mesh.recycle(&address).expect("an owner is there");
 //! let refusal = mesh.subscribe(&address, stream).await.unwrap_err();
@@ -60,24 +60,32 @@ use std::{
 
 mod ask;
 mod directory;
+mod end;
 mod fault;
 mod host;
 mod hub;
-mod lifecycle;
 mod news;
 mod observe;
+mod register;
+mod request;
 mod router;
 mod store;
 mod subscription;
 
 pub use self::{
     fault::FaultGuard,
-    news::NewsStream,
-    subscription::{Subscription, Versioned},
+    news::{Changes, NewsStream},
+    subscription::{Subscription, Update, Versioned},
 };
 
-use self::{directory::Directory, fault::Faults, host::Hosts, news::Listeners, store::Store};
-use crate::{address::Address, sync::lock, teardown::Teardown};
+use self::{
+    directory::Directory,
+    fault::Faults,
+    host::Hosts,
+    news::{FeedListeners, NewsListeners},
+    store::Store,
+};
+use crate::{address::Address, owner::Waves, sync::lock, teardown::Teardown};
 
 /// A mesh in this process, whose owners hold values of `T`.
 ///
@@ -118,6 +126,7 @@ struct World<T> {
     store: Arc<Store<T>>,
     // Complete when the mesh is gone.
     gone: Teardown,
+    waves: Waves,
     state: Mutex<State<T>>,
 }
 
@@ -126,15 +135,18 @@ struct State<T> {
     hosts: Hosts,
     directory: Directory<T>,
     faults: Faults<T>,
-    listeners: Listeners,
-    // How many subscriptions were asked for, by path.
+    news: NewsListeners,
+    feed: FeedListeners,
+    // How many subscriptions were asked for, by path, and the number of the last ask.
     asks: HashMap<String, usize>,
+    attempts: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     latency: Duration,
     teardown: Duration,
+    watchdog: Duration,
     lease: Duration,
 }
 
@@ -143,6 +155,7 @@ impl Default for Settings {
         Self {
             latency: Duration::ZERO,
             teardown: Duration::from_secs(1),
+            watchdog: Duration::from_secs(8),
             lease: Duration::from_secs(5),
         }
     }
@@ -166,11 +179,14 @@ impl<T> Mesh<T> {
             hosts,
             directory: Directory::new(),
             faults: Faults::new(),
-            listeners: Listeners::default(),
+            news: NewsListeners::default(),
+            feed: FeedListeners::default(),
             asks: HashMap::new(),
+            attempts: 0,
         });
+        let (store, gone) = (Arc::new(Store::new()), Teardown::new());
 
-        Self { world: Arc::new(World { store: Store::new().into(), gone: Teardown::new(), state }) }
+        Self { world: Arc::new(World { store, gone, waves: Waves::new(), state }) }
     }
 
     /// Sets how long a request is on its way to its owner (0). The answer is there at that instant.
@@ -200,18 +216,36 @@ impl<T> Mesh<T> {
     }
 
     /// Sets how long an owner takes from being told to end to being dead (1 s), for those that are
-    /// told from here on.
+    /// told from here on. Replies that are pending, and children, may make it longer; the
+    /// [watchdog](Mesh::set_watchdog), shorter.
     ///
     /// # Examples
     ///
     /// ```
     /// use std::time::Duration;
     ///
-    /// // No owner gets done with its teardown.
+    /// // No owner gets done with its teardown, until it is forced.
     /// rideout::mesh::Mesh::<String>::new().set_teardown(Duration::MAX);
     /// ```
     pub fn set_teardown(&self, teardown: Duration) {
         lock(&self.world.state).settings.teardown = teardown;
+    }
+
+    /// Sets after how long without progress a teardown is forced (8 s), or after four times that in all,
+    /// for owners that start from here on (`R39`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// // A teardown that is wedged stays so.
+    /// let mesh = rideout::mesh::Mesh::<String>::new();
+    /// mesh.set_watchdog(Duration::MAX);
+    /// mesh.set_teardown(Duration::MAX);
+    /// ```
+    pub fn set_watchdog(&self, watchdog: Duration) {
+        lock(&self.world.state).settings.watchdog = watchdog;
     }
 
     /// Sets how long the entry of a killed owner stays in the directory (5 s).
@@ -230,8 +264,9 @@ impl<T> Mesh<T> {
 
     /// Adds a host; one of that name that is there already stays as it is.
     ///
-    /// An owner starts on the first host, in the order in which they were added, whose route does not
-    /// refuse.
+    /// An owner starts on the host of its parent, where that lives: the owner whose path is its own up to
+    /// the last `/`. Otherwise on the first host, in the order in which they were added, that serves and
+    /// whose route does not refuse.
     ///
     /// # Examples
     ///
@@ -253,6 +288,8 @@ impl<T> Mesh<T> {
     /// ```
     pub fn add_host(&self, name: &str) {
         lock(&self.world.state).hosts.add(name);
+        // Who leaves may have waited for it.
+        self.world.look_at_hosts();
     }
 
     /// Stores a value, as an earlier activation would have written it, and returns its version.
@@ -286,13 +323,10 @@ impl<T> Default for Mesh<T> {
 
 impl<T> fmt::Debug for Mesh<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (settings, hosts) = {
-            let state = lock(&self.world.state);
-            (state.settings, state.hosts.clone())
-        };
+        let state = lock(&self.world.state);
         f.debug_struct("Mesh")
-            .field("settings", &settings)
-            .field("hosts", &hosts)
+            .field("settings", &state.settings)
+            .field("hosts", &state.hosts)
             .finish_non_exhaustive()
     }
 }

@@ -11,4 +11,8 @@ mod wave;
 
 pub use gate::Gates;
 pub use intake::{Disposing, Message, Sort};
+pub use leaving::{DrainSet, HostPhase, LeavingHost};
 pub use lifecycle::{Ending, Lifecycle, Pending, Reached, RunLevel, TearDown, Voice};
+pub use registry::{AlreadyServed, Registry};
+pub use served::{Asked, Frame, Released, Served};
+pub use wave::{Wave, Waves};

@@ -14,12 +14,13 @@ pub(crate) async fn follow(stage: Rc<Stage>) -> Account {
     let mut account = Account::default();
     let over = stage.end();
     tokio::pin!(over);
-    let mut news = stage.mesh.news(&stage.address);
+    let own = StreamId::mint();
+    let mut news = stage.mesh.news(&stage.address, own);
     let mut retries = 0;
     while retries <= RETRIES {
         account.ask(stage.now());
         stage.meet("retry", format_args!("ask {}", account.asks));
-        let Ok(answer) = stage.mesh.subscribe(&stage.address, StreamId::mint()).await else {
+        let Ok(answer) = stage.mesh.subscribe(&stage.address, own).await else {
             retries += 1;
             stage.meet("retry", format_args!("refused, {retries} in a row"));
             continue;

@@ -22,8 +22,9 @@ pub(crate) fn follow(stage: &Rc<Stage>) -> (Nudger, impl Future<Output = Account
         stage.meet("rider", format_args!("ask {}", ask.attempt));
         async move { mesh.subscribe(&address, ask.stream).await }
     })
-    .join(move |activation| mesh.teardown_of(&activation))
-    .news(stage.mesh.news(&stage.address));
+    .join(move |activation| mesh.teardown_of(&activation));
+    let news = stage.mesh.news(&stage.address, rider.stream());
+    let rider = rider.news(news);
 
     let nudger = rider.nudger();
     let stage = Rc::clone(stage);

@@ -1,16 +1,19 @@
 //! How is an owner asked? By a request that is some time on its way, is routed when it arrives, and is
 //! answered at that instant.
 
+use std::sync::Arc;
+
 use tokio::sync::oneshot;
 
 use super::{
-    Mesh, Subscription,
-    hub::{Reply, Request},
+    Mesh, Subscription, Versioned, World,
+    request::{Patch, Reply, Request},
 };
 use crate::{
     activation::{Activation, StreamId},
     address::Address,
-    refusal::Refusal,
+    owner::Message,
+    refusal::{Kind, News, Refusal},
     rider::Answer,
     sync::lock,
     time::{Timer, TokioTimer},
@@ -20,12 +23,13 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     /// Asks the owner of `address` to serve `stream`: its full state, then each change.
     ///
     /// The owner is started where the address has stored state and no owner. An ask for a stream that
-    /// the owner serves already takes the place of the first, which falls silent.
+    /// the owner serves already is a refresh: it takes the place of the first, which falls silent
+    /// (`R44`).
     ///
     /// # Errors
     ///
-    /// A promise by the owner that is ending, at its door or out of its mailbox, or by the route; or
-    /// the verdict `NotFound`, by the route, where nothing is stored at the address.
+    /// A promise by the owner that is ending, at its door or for what it had accepted, or by the route;
+    /// or the verdict `NotFound`, by the route, where nothing is stored at the address.
     ///
     /// # Panics
     ///
@@ -56,12 +60,18 @@ impl<T: Send + Sync + 'static> Mesh<T> {
         address: &Address,
         stream: StreamId,
     ) -> Result<Answer<Subscription<T>>, Refusal> {
-        *lock(&self.world.state).asks.entry(address.path().to_owned()).or_default() += 1;
-        let opened = self.ask(address, |reply| Request::Subscribe { stream, reply });
-        let (activation, items) = opened.await?;
+        let attempt = {
+            let mut state = lock(&self.world.state);
+            *state.asks.entry(address.path().to_owned()).or_default() += 1;
+            state.attempts = state.attempts.wrapping_add(1);
+            state.attempts
+        };
+        let opened = self.ask(address, |reply| Request::Subscribe { stream, attempt, reply });
+        let opened = opened.await?;
 
+        let activation = opened.activation.clone();
         let gone = self.world.gone.completed();
-        let subscription = Subscription::new(address.clone(), activation.clone(), items, gone);
+        let subscription = Subscription::new(address.clone(), opened, gone);
         Ok(Answer::new(subscription).served_by(activation))
     }
 
@@ -103,6 +113,133 @@ impl<T: Send + Sync + 'static> Mesh<T> {
         self.ask(address, |reply| Request::Write { value, reply }).await
     }
 
+    /// Changes the value at `address`, and returns its version when its owner has stored it; the change
+    /// itself is sent to its subscribers, and applied there.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`write`](Mesh::write), and `Failed` where the patch panics at the owner.
+    ///
+    /// # Panics
+    ///
+    /// Where it starts an owner outside a tokio runtime whose time driver is on.
+    ///
+    /// # Cancel safety
+    ///
+    /// Not cancel safe: once under way, the value may be changed or not.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::StreamExt;
+    /// use rideout::{StreamId, mesh::Mesh};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (mesh, address) = (Mesh::new(), "fruit".parse()?);
+    /// mesh.store(&address, vec!["pear"]);
+    /// let mut fruit = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
+    ///
+    /// mesh.patch(&address, |fruit| fruit.push("plum")).await?;
+    /// assert_eq!(fruit.next().await.unwrap()?.value, ["pear"]);
+    /// assert_eq!(fruit.next().await.unwrap()?.value, ["pear", "plum"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn patch(
+        &self,
+        address: &Address,
+        patch: impl Fn(&mut T) + Send + Sync + 'static,
+    ) -> Result<u64, Refusal>
+    where
+        T: Clone,
+    {
+        let patch: Patch<T> = Arc::new(move |state| {
+            let mut state = state.clone();
+            patch(&mut state);
+            state
+        });
+        self.ask(address, |reply| Request::Patch { patch, reply }).await
+    }
+
+    /// Reads the value at `address` from its owner.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`subscribe`](Mesh::subscribe), and `Failed` where its owner gets no state for 30 s.
+    ///
+    /// # Panics
+    ///
+    /// Where it starts an owner outside a tokio runtime whose time driver is on.
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: a read changes nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::mesh::{Mesh, Versioned};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
+    /// mesh.store(&address, 108);
+    /// assert_eq!(mesh.read(&address).await?, Versioned { version: 1, value: 108 });
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn read(&self, address: &Address) -> Result<Versioned<T>, Refusal>
+    where
+        T: Clone,
+    {
+        let state = self.ask(address, |reply| Request::Read { reply }).await?;
+        Ok(Arc::unwrap_or_clone(state))
+    }
+
+    /// Sends a beat of `stream` to the owner of `address`, and returns at once (`R26`).
+    ///
+    /// It starts an owner where an ask would. One that does not serve the stream answers
+    /// [`NotServing`](News::NotServing), as [`news`](Mesh::news) of that stream; where nothing is stored
+    /// at the address, the router does, naming nobody.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime whose time driver is on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::StreamExt;
+    /// use rideout::{News, StreamId, mesh::Mesh};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
+    /// mesh.store(&address, 108);
+    /// let owner = mesh.activate(&address)?;
+    /// let stream = StreamId::mint();
+    /// let mut news = mesh.news(&address, stream);
+    ///
+    /// mesh.beat(&address, stream);
+    /// assert_eq!(news.next().await, Some(News::NotServing(Some(owner))));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn beat(&self, address: &Address, stream: StreamId) {
+        let latency = self.world.settings().latency;
+        if latency.is_zero() {
+            return self.world.beat(address, stream);
+        }
+        let (world, address) = (Arc::downgrade(&self.world), address.clone());
+        tokio::spawn(async move {
+            TokioTimer.sleep(latency).await;
+            if let Some(world) = world.upgrade() {
+                world.beat(&address, stream);
+            }
+        });
+    }
+
     /// Starts an owner at `address` where the directory has none, as a placement decision would, and
     /// returns the activation that it has. No route is asked, so that the directory may run ahead of
     /// its routes.
@@ -129,7 +266,7 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     /// # }
     /// ```
     pub fn activate(&self, address: &Address) -> Result<Activation, Refusal> {
-        let hub = self.world.find_or_start(address)?;
+        let hub = self.world.find_or_start(address, "the placement")?;
         Ok(hub.lifecycle().activation().clone())
     }
 
@@ -138,16 +275,33 @@ impl<T: Send + Sync + 'static> Mesh<T> {
         address: &Address,
         request: impl FnOnce(Reply<A>) -> Request<T>,
     ) -> Result<A, Refusal> {
-        let latency = lock(&self.world.state).settings.latency;
+        let latency = self.world.settings().latency;
         if !latency.is_zero() {
             TokioTimer.sleep(latency).await;
         }
 
-        let hub = self.world.route(address)?;
         let (reply, answer) = oneshot::channel();
-        hub.deliver(request(reply))?;
+        let request = request(reply);
+        let hub = self.world.route(address, request.name())?;
+        hub.deliver(request);
+        drop(hub);
         // The owner was killed: the route cannot know what it still did.
         let lost = |_| Err(Refusal::host_cannot_route(address).with_never_applied(false));
         answer.await.unwrap_or_else(lost)
+    }
+}
+
+impl<T: Send + Sync + 'static> World<T> {
+    /// A beat arrives.
+    fn beat(self: &Arc<Self>, address: &Address, stream: StreamId) {
+        let request = Request::Beat { stream };
+        match self.route(address, request.name()) {
+            Ok(hub) => hub.deliver(request),
+            Err(refusal) if refusal.kind == Some(Kind::NotFound) => {
+                self.tell(address.path(), stream, News::NotServing(None));
+            }
+            // Nobody waits for the answer to a beat (`R40`).
+            Err(_) => {}
+        }
     }
 }

@@ -1,12 +1,14 @@
 //! Which activation serves an address, and how does its teardown stand?
 //!
+//! A [`Registry`], and what a cluster adds to one: leases for those that were lost, and the teardowns
+//! that can be joined.
+//!
 //! # Invariants
 //!
-//! 1. A dead owner is never handed out (`R42`); one that is still disposing is, since its refusal is
-//!    what makes callers re-ask.
-//! 2. Removal is by identity: a successor is not removed by its predecessor (`R42`).
-//! 3. The entry of an owner that was lost stays until its lease ends (`R58`). No timer runs for it: it
+//! 1. The entry of an owner that was lost stays until its lease ends (`R58`). No timer runs for it: it
 //!    is looked at when it is looked up.
+//! 2. A hub is dropped with no lock held: the streams of an owner end with it, and their wakers are
+//!    foreign code.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -17,6 +19,8 @@ use std::{
 use super::hub::Hub;
 use crate::{
     activation::Activation,
+    address::Address,
+    owner::{Lifecycle, Registry},
     teardown::{Completed, Teardown},
     time::{Timer, TokioTimer},
 };
@@ -26,66 +30,71 @@ const REMEMBERED: usize = 1024;
 
 /// The owners by path, and the teardowns by activation.
 pub(super) struct Directory<T> {
-    entries: HashMap<String, Entry<T>>,
+    owners: Registry<Arc<Hub<T>>>,
+    // When an owner was found to be lost: its lease runs from there.
+    lost: HashMap<Activation, Instant>,
     teardowns: HashMap<Activation, Teardown>,
     // Those whose teardown is over, the oldest first.
     over: VecDeque<Activation>,
 }
 
-/// An owner, as the directory knows it. It is dropped by the caller, with no lock held: the streams of
-/// an owner end with it, and their wakers are foreign code.
-pub(super) struct Entry<T> {
-    hub: Arc<Hub<T>>,
-    // When the owner was found to be lost: its lease runs from there.
-    lost: Option<Instant>,
-}
-
 impl<T> Directory<T> {
     pub(super) fn new() -> Self {
-        Self { entries: HashMap::new(), teardowns: HashMap::new(), over: VecDeque::new() }
+        Self {
+            owners: Registry::new(),
+            lost: HashMap::new(),
+            teardowns: HashMap::new(),
+            over: VecDeque::new(),
+        }
     }
 
-    /// Returns the owner at `path`, which may be refusing, or lost and within its lease.
-    pub(super) fn find(&mut self, path: &str, lease: Duration) -> Option<Arc<Hub<T>>> {
-        let entry = self.entries.get_mut(path)?;
-        if entry.hub.lifecycle().is_dead() {
-            return None;
-        }
-        if entry.hub.is_lost() {
+    /// Returns the owner at `address`, which may be refusing, or lost and within its lease.
+    pub(super) fn find(&mut self, address: &Address, lease: Duration) -> Option<Arc<Hub<T>>> {
+        let hub = self.owners.resolve(address)?;
+        let is_over = hub.is_lost() && {
             let now = TokioTimer.now();
-            let lost = *entry.lost.get_or_insert(now);
-            if now.duration_since(lost) >= lease {
-                return None;
-            }
-        }
-        Some(Arc::clone(&entry.hub))
+            let lost = *self.lost.entry(hub.lifecycle().activation().clone()).or_insert(now);
+            now.duration_since(lost) >= lease
+        };
+        (!is_over).then_some(hub)
     }
 
-    /// Enters an owner that has started, and returns the entry that it replaces.
-    pub(super) fn enter(&mut self, path: &str, hub: Arc<Hub<T>>) -> Option<Entry<T>> {
+    /// Enters an owner that has started where none was found, and returns the one whose place it takes.
+    pub(super) fn enter(&mut self, hub: &Arc<Hub<T>>) -> Option<Arc<Hub<T>>> {
         let lifecycle = hub.lifecycle();
+        let gone = self.owners.resolve(lifecycle.address());
+        if let Some(gone) = &gone {
+            self.owners.remove(gone.lifecycle());
+            self.lost.remove(gone.lifecycle().activation());
+        }
+        let entered = self.owners.enter(lifecycle, Arc::clone(hub));
+        debug_assert!(entered.is_ok(), "nobody lives where none was found");
         self.teardowns.insert(lifecycle.activation().clone(), lifecycle.teardown().clone());
-        self.entries.insert(path.to_owned(), Entry { hub, lost: None })
+        gone
     }
 
-    /// Removes an owner whose teardown is over, and returns its entry if it still had one.
-    pub(super) fn leave(&mut self, path: &str, activation: &Activation) -> Option<Entry<T>> {
-        self.over.push_back(activation.clone());
+    /// Removes an owner that is dead, if it still has its entry.
+    pub(super) fn leave(&mut self, lifecycle: &Lifecycle) {
+        self.over.push_back(lifecycle.activation().clone());
         if self.over.len() > REMEMBERED
             && let Some(oldest) = self.over.pop_front()
         {
             self.teardowns.remove(&oldest);
         }
-        let is_its_own = self.entries.get(path).is_some_and(|entry| entry.hub.is(activation));
-        if is_its_own { self.entries.remove(path) } else { None }
+        self.owners.remove(lifecycle);
     }
 
-    /// Notes that the owner at `path` was killed: its lease runs, its teardown never comes.
-    pub(super) fn lose(&mut self, path: &str) {
-        if let Some(entry) = self.entries.get_mut(path) {
-            entry.lost.get_or_insert_with(|| TokioTimer.now());
-            self.teardowns.remove(entry.hub.lifecycle().activation());
-        }
+    /// Notes that an owner was killed: its lease runs, its teardown never comes.
+    pub(super) fn lose(&mut self, lifecycle: &Lifecycle) {
+        let activation = lifecycle.activation();
+        self.lost.entry(activation.clone()).or_insert_with(|| TokioTimer.now());
+        self.teardowns.remove(activation);
+    }
+
+    /// Returns the owners that are there, in no order.
+    pub(super) fn owners(&self) -> Vec<Arc<Hub<T>>> {
+        let living = self.owners.living();
+        living.iter().filter_map(|living| self.owners.resolve(living.address())).collect()
     }
 
     /// Returns when the teardown of `activation` is over, unless it is unknown or cannot be observed.

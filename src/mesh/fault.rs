@@ -1,30 +1,55 @@
 //! What is made to go wrong, and for how long? A state that a guard holds, never a moment.
 
+mod inject;
+
 use std::{
     fmt,
     sync::{Arc, Weak},
 };
 
-use super::{
-    Mesh, World,
-    hub::Hub,
-    lifecycle::{Cause, Ending},
-};
-use crate::{
-    activation::Activation,
-    address::Address,
-    sync::lock,
-    time::{Timer, TokioTimer},
-};
+use super::{World, hub::Hub, router::stops};
+use crate::{address::Address, owner::HostPhase, sync::lock};
 
 /// What a guard keeps in force.
 pub(super) enum Fault<T> {
-    /// The route to this path points at this activation, whatever became of it.
-    HeldRoute(String, Arc<Hub<T>>),
-    /// The route to this path refuses.
-    NoRoute(String),
-    /// The route to this host refuses, and nothing starts there.
-    NoHost(String),
+    /// Asks for the owner's address go to it, whatever became of it.
+    HeldRoute(Arc<Hub<T>>),
+    /// This is out of order for an address.
+    Address(Address, Part),
+    /// This is out of order for a host.
+    Host(String, Away),
+}
+
+/// What of an address is out of order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The route refuses.
+    Route,
+    /// The owner's door refuses.
+    Door,
+    /// An owner that starts gets no state.
+    State,
+    /// Writes wait.
+    Store,
+    /// Frames are lost.
+    Frames,
+    /// Goodbyes are lost.
+    Goodbyes,
+    /// The change feed is silent.
+    Feed,
+}
+
+/// How a host is away.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Away {
+    /// The route to it refuses.
+    Refused,
+    /// It was told to stop, and goes on being routed to.
+    Lingers,
+    /// It was told to stop, and hands off.
+    Drains,
+    /// Its process is gone.
+    Killed,
 }
 
 /// The faults in force, each under the number of its guard.
@@ -57,19 +82,30 @@ impl<T> Faults<T> {
     /// Returns the activation at which the route to `path` is held; the first guard decides.
     pub(super) fn held_route(&self, path: &str) -> Option<Arc<Hub<T>>> {
         self.faults.iter().find_map(|(_, fault)| match fault {
-            Fault::HeldRoute(held, hub) if held == path => Some(Arc::clone(hub)),
+            Fault::HeldRoute(hub) if hub.lifecycle().address().path() == path => {
+                Some(Arc::clone(hub))
+            }
             _ => None,
         })
     }
 
-    /// Returns whether the route to `path` refuses.
-    pub(super) fn refuses_path(&self, path: &str) -> bool {
-        self.faults.iter().any(|(_, fault)| matches!(fault, Fault::NoRoute(no) if no == path))
+    /// Returns whether `part` of what is at `path` is out of order.
+    pub(super) fn has(&self, path: &str, part: Part) -> bool {
+        self.faults.iter().any(|(_, fault)| {
+            matches!(fault, Fault::Address(address, it) if *it == part && address.path() == path)
+        })
     }
 
-    /// Returns whether the route to `host` refuses.
-    pub(super) fn refuses_host(&self, host: &str) -> bool {
-        self.faults.iter().any(|(_, fault)| matches!(fault, Fault::NoHost(no) if no == host))
+    /// Returns whether the host is away so.
+    pub(super) fn is_away(&self, host: &str, away: Away) -> bool {
+        self.faults
+            .iter()
+            .any(|(_, fault)| matches!(fault, Fault::Host(name, it) if *it == away && name == host))
+    }
+
+    /// Returns whether the host has no process that serves.
+    fn is_stopped(&self, host: &str) -> bool {
+        [Away::Lingers, Away::Drains, Away::Killed].iter().any(|away| self.is_away(host, *away))
     }
 }
 
@@ -104,22 +140,28 @@ pub struct FaultGuard<T> {
 }
 
 impl<T> FaultGuard<T> {
-    pub(super) fn new(world: &Arc<World<T>>, fault: Fault<T>) -> Self {
+    fn new(world: &Arc<World<T>>, fault: Fault<T>) -> Self {
         let number = lock(&world.state).faults.begin(fault);
-        Self { world: Arc::downgrade(world), number }
+        let guard = Self { world: Arc::downgrade(world), number };
+        world.look_at(number);
+        guard
     }
 
     /// Returns whether the fault has an effect now.
     ///
-    /// A held route has one once its activation has ended; a host that refuses, once there is such a
+    /// A held route has one once its activation has ended; what befalls a host, where there is such a
     /// host.
     pub fn is_in_force(&self) -> bool {
         self.world.upgrade().is_some_and(|world| {
             let state = lock(&world.state);
             state.faults.get(self.number).is_some_and(|fault| match fault {
-                Fault::HeldRoute(_, hub) => hub.is_corpse(),
-                Fault::NoRoute(_) => true,
-                Fault::NoHost(host) => state.hosts.has(host),
+                Fault::HeldRoute(hub) => hub.is_corpse(),
+                Fault::Address(..) => true,
+                Fault::Host(host, Away::Refused) => state.hosts.get(host).is_some(),
+                Fault::Host(host, Away::Killed) => state.hosts.is_down(host),
+                Fault::Host(host, Away::Lingers | Away::Drains) => {
+                    state.hosts.get(host).is_some_and(|side| side.phase() > HostPhase::Active)
+                }
             })
         })
     }
@@ -138,191 +180,104 @@ impl<T> Drop for FaultGuard<T> {
     fn drop(&mut self) {
         if let Some(world) = self.world.upgrade() {
             // Bound, so that it is dropped when the lock no longer is held.
-            let _fault = lock(&world.state).faults.end(self.number);
+            let fault = lock(&world.state).faults.end(self.number);
+            match fault {
+                Some(Fault::Address(address, _)) => world.look(&address),
+                Some(Fault::Host(host, away)) => world.is_back(&host, away),
+                Some(Fault::HeldRoute(_)) | None => {}
+            }
         }
     }
 }
 
-impl<T> Mesh<T> {
-    /// Recycles the owner of `address`, and returns the activation that was told; `None` where the
-    /// address has no owner.
-    ///
-    /// It refuses from here on, with its tag. When the time that its teardown takes is over, it
-    /// completes its teardown, announces that it ended (if it had subscribers) and leaves the
-    /// directory; the next ask starts a successor. An owner that is ending already goes on as it was
-    /// told first.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (mesh, address) = (rideout::mesh::Mesh::new(), "prices/eur".parse()?);
-    /// mesh.store(&address, 108);
-    /// assert_eq!(mesh.recycle(&address), None);
-    ///
-    /// let first = mesh.activate(&address)?;
-    /// assert_eq!(mesh.recycle(&address).as_ref(), Some(&first));
-    /// mesh.teardown_of(&first).expect("it can be observed").await;
-    /// assert_ne!(mesh.activate(&address)?, first);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn recycle(&self, address: &Address) -> Option<Activation> {
-        self.end(address, Cause::Recycle)
-    }
-
-    /// Disposes of the owner of `address`: like a [`recycle`](Mesh::recycle), but nobody is told.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (mesh, address) = (rideout::mesh::Mesh::new(), "prices/eur".parse()?);
-    /// mesh.store(&address, 108);
-    /// assert_eq!(mesh.dispose(&address), None);
-    ///
-    /// let first = mesh.activate(&address)?;
-    /// assert_eq!(mesh.dispose(&address).as_ref(), Some(&first));
-    /// mesh.teardown_of(&first).expect("it can be observed").await;
-    /// assert_ne!(mesh.activate(&address)?, first);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn dispose(&self, address: &Address) -> Option<Activation> {
-        self.end(address, Cause::Dispose)
-    }
-
-    fn end(&self, address: &Address, cause: Cause) -> Option<Activation> {
-        let hub = self.world.find(address).filter(|hub| !hub.is_lost())?;
-        let lasts = lock(&self.world.state).settings.teardown;
-
-        hub.end(Ending { cause, told: TokioTimer.now(), lasts });
-        Some(hub.lifecycle().activation().clone())
-    }
-
-    /// Kills the owner of `address`, and returns the activation that is gone; `None` where the address
-    /// has no owner.
-    ///
-    /// It refuses nothing, announces nothing, and never completes its teardown. Until its lease is over
-    /// the route refuses; the next ask after it starts a successor.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use rideout::{Rejection, StreamId, mesh::Mesh};
-    ///
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
-    /// mesh.store(&address, 108);
-    /// mesh.set_lease(Duration::from_secs(3));
-    /// let prices = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
-    ///
-    /// let killed = mesh.kill(&address).expect("an owner is there");
-    /// let refusal = mesh.subscribe(&address, StreamId::mint()).await.unwrap_err();
-    /// assert_eq!(refusal.promise(&address), Some(Rejection::by_route()));
-    /// assert!(mesh.teardown_of(&killed).is_none());
-    ///
-    /// tokio::time::advance(Duration::from_secs(3)).await;
-    /// let prices = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
-    /// assert_ne!(prices.activation(), &killed);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn kill(&self, address: &Address) -> Option<Activation> {
-        let hub = {
-            let mut state = lock(&self.world.state);
-            let hub = state.find(address.path())?;
-            state.directory.lose(address.path());
-            hub
+impl<T> World<T> {
+    /// A fault has begun: does what it does at once.
+    fn look_at(&self, number: u64) {
+        let (address, host) = match lock(&self.state).faults.get(number) {
+            Some(Fault::Address(address, _)) => (Some(address.clone()), None),
+            Some(Fault::Host(host, away)) => (None, Some((host.clone(), *away))),
+            Some(Fault::HeldRoute(_)) | None => (None, None),
         };
-        hub.kill();
-        Some(hub.lifecycle().activation().clone())
+        if let Some(address) = address {
+            self.look(&address);
+        }
+        match host {
+            Some((host, Away::Lingers | Away::Drains)) => self.stop(&host),
+            Some((host, Away::Killed)) => self.kill_host(&host),
+            Some((_, Away::Refused)) | None => {}
+        }
     }
 
-    /// Holds the route to `address` at the activation that is there now; `None` where there is none.
-    ///
-    /// While that one lives nothing changes. From then on asks go on reaching it, and are refused at
-    /// its door, with its tag, though its teardown is completed and the directory has let it go.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use rideout::{StreamId, mesh::Mesh};
-    ///
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
-    /// mesh.store(&address, 108);
-    /// mesh.activate(&address)?;
-    ///
-    /// let fault = mesh.hold_route(&address).expect("an owner is there");
-    /// let corpse = mesh.recycle(&address).expect("an owner is there");
-    /// mesh.teardown_of(&corpse).expect("it can be observed").await;
-    /// assert!(fault.is_in_force());
-    /// let refusal = mesh.subscribe(&address, StreamId::mint()).await.unwrap_err();
-    /// assert_eq!(refusal.activation, Some(corpse));
-    ///
-    /// drop(fault);
-    /// assert!(mesh.subscribe(&address, StreamId::mint()).await.is_ok());
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn hold_route(&self, address: &Address) -> Option<FaultGuard<T>> {
-        let hub = self.world.find(address)?;
-        let fault = Fault::HeldRoute(address.path().to_owned(), hub);
-        Some(FaultGuard::new(&self.world, fault))
+    /// Has the owner of `address` look at the faults.
+    fn look(&self, address: &Address) {
+        if let Some(hub) = self.find(address) {
+            hub.look();
+        }
     }
 
-    /// Makes the route to `address` refuse: no owner is reached, and none is started by an ask.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use rideout::{Rejection, StreamId, mesh::Mesh};
-    ///
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
-    /// mesh.store(&address, 108);
-    ///
-    /// let fault = mesh.refuse_route(&address);
-    /// let refusal = mesh.subscribe(&address, StreamId::mint()).await.unwrap_err();
-    /// assert_eq!(refusal.promise(&address), Some(Rejection::by_route()));
-    /// assert_eq!(mesh.activation_of(&address), None);
-    /// # drop(fault);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn refuse_route(&self, address: &Address) -> FaultGuard<T> {
-        FaultGuard::new(&self.world, Fault::NoRoute(address.path().to_owned()))
+    /// Has every owner look at who takes the address of one that leaves.
+    pub(super) fn look_at_hosts(&self) {
+        let owners = lock(&self.state).directory.owners();
+        owners.iter().filter(|hub| hub.lifecycle().is_leaving()).for_each(|hub| hub.look());
     }
 
-    /// Makes the route to a host refuse, as one that is leaving: what lives there is not reached, and
-    /// nothing starts there.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (mesh, address) = (rideout::mesh::Mesh::new(), "prices/eur".parse()?);
-    /// mesh.store(&address, 108);
-    ///
-    /// let fault = mesh.refuse_host("host-1");
-    /// assert!(fault.is_in_force());
-    /// assert!(mesh.activate(&address).is_err()); // no host is left
-    ///
-    /// assert!(!mesh.refuse_host("host-2").is_in_force()); // there is no such host
-    /// # drop(fault);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn refuse_host(&self, name: &str) -> FaultGuard<T> {
-        FaultGuard::new(&self.world, Fault::NoHost(name.to_owned()))
+    fn owners_on(&self, host: &str) -> Vec<Arc<Hub<T>>> {
+        let mut owners = lock(&self.state).directory.owners();
+        owners.retain(|hub| hub.host().name() == host && !hub.is_lost());
+        owners
+    }
+
+    /// Tells a host to stop: in this order it is in the drain set and refuses what comes in, announces
+    /// to those that it served, and closes what goes out (`R46`). Then its owners move, once they are
+    /// idle.
+    fn stop(&self, host: &str) {
+        let Some(side) = lock(&self.state).hosts.get(host).cloned() else { return };
+        side.stop();
+        let owners = self.owners_on(host);
+        for hub in &owners {
+            hub.lifecycle().leave();
+        }
+        for hub in &owners {
+            if side.announcement(hub.lifecycle().address()).is_ok() {
+                self.announce_end(hub);
+            }
+        }
+        side.close();
+        for hub in owners {
+            hub.look();
+        }
+    }
+
+    /// The process of a host is gone: it says nothing more.
+    fn kill_host(&self, host: &str) {
+        lock(&self.state).hosts.lose(host);
+        for hub in self.owners_on(host) {
+            lock(&self.state).directory.lose(hub.lifecycle());
+            hub.kill();
+        }
+    }
+
+    /// A guard of a host was dropped. Where it was the last, the host starts anew, and what its process
+    /// before still had ends with that.
+    fn is_back(&self, host: &str, away: Away) {
+        let (is_stopped, teardown) = {
+            let state = lock(&self.state);
+            (state.faults.is_stopped(host), state.settings.teardown)
+        };
+        if away == Away::Refused {
+            return;
+        }
+        let owners = self.owners_on(host);
+        if !is_stopped {
+            lock(&self.state).hosts.restart(host);
+        }
+        for hub in owners {
+            if is_stopped {
+                hub.look();
+            } else {
+                hub.end(stops(hub.host()), teardown);
+            }
+        }
+        self.look_at_hosts();
     }
 }

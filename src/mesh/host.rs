@@ -1,27 +1,63 @@
-//! Where do activations live? On the first host that routes, in the order in which hosts were added.
+//! Where do activations live? On the first host that is up, in the order in which hosts were added.
 
-use std::sync::Arc;
+use crate::owner::{DrainSet, HostPhase, LeavingHost};
 
-/// The hosts of a mesh, in the order in which they were added.
-#[derive(Clone, Debug, Default)]
+/// The hosts of a mesh, in the order in which they were added, and which of them leave.
+#[derive(Debug, Default)]
 pub(super) struct Hosts {
-    names: Vec<Arc<str>>,
+    hosts: Vec<Host>,
+    leaving: DrainSet,
+}
+
+/// A host, in its present life.
+#[derive(Debug)]
+struct Host {
+    side: LeavingHost,
+    is_down: bool,
 }
 
 impl Hosts {
     /// Adds a host; one that is there already stays as it is.
     pub(super) fn add(&mut self, name: &str) {
-        if !self.has(name) {
-            self.names.push(name.into());
+        if self.get(name).is_none() {
+            let side = LeavingHost::new(name, &self.leaving);
+            self.hosts.push(Host { side, is_down: false });
         }
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.names.iter().any(|host| **host == *name)
+    /// Returns the host of this name, in its present life.
+    pub(super) fn get(&self, name: &str) -> Option<&LeavingHost> {
+        self.hosts.iter().map(|host| &host.side).find(|side| side.name() == name)
     }
 
-    /// Returns the host on which an activation starts: the first of those that are not leaving.
-    pub(super) fn place(&self, is_leaving: impl Fn(&str) -> bool) -> Option<Arc<str>> {
-        self.names.iter().find(|host| !is_leaving(host)).cloned()
+    /// Returns whether the host's process is gone.
+    pub(super) fn is_down(&self, name: &str) -> bool {
+        self.hosts.iter().any(|host| host.is_down && host.side.name() == name)
+    }
+
+    /// Notes that the host's process is gone.
+    pub(super) fn lose(&mut self, name: &str) {
+        for host in self.hosts.iter_mut().filter(|host| host.side.name() == name) {
+            host.is_down = true;
+        }
+    }
+
+    /// Starts a host anew, where there is one of this name: another process, which has nothing.
+    pub(super) fn restart(&mut self, name: &str) {
+        for host in self.hosts.iter_mut().filter(|host| host.side.name() == name) {
+            self.leaving.rejoin(name);
+            *host = Host { side: LeavingHost::new(name, &self.leaving), is_down: false };
+        }
+    }
+
+    /// Returns the hosts that are up and serve.
+    pub(super) fn active(&self) -> impl Iterator<Item = &LeavingHost> {
+        let up = self.hosts.iter().filter(|host| !host.is_down).map(|host| &host.side);
+        up.filter(|side| side.phase() == HostPhase::Active)
+    }
+
+    /// Returns the names of all hosts.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.hosts.iter().map(|host| host.side.name())
     }
 }

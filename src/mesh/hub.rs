@@ -1,6 +1,9 @@
 //! Who serves an address for one lifetime? A hub: a task that works off a mailbox, one request at a
 //! time.
 //!
+//! It is put together from the parts of [`owner`](crate::owner): a lifecycle and its tear-down, gates,
+//! served streams.
+//!
 //! # Invariants
 //!
 //! 1. The door is looked at when a request arrives, the level once more when its turn comes: what was
@@ -10,67 +13,54 @@
 //!    the task ends.
 
 use std::{
+    future::pending,
     pin::pin,
     sync::{
-        Arc, Weak,
+        Arc, OnceLock, Weak,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tokio::{
-    sync::{mpsc, oneshot},
+    select,
+    sync::{Notify, mpsc},
     task::AbortHandle,
 };
 
 use super::{
     Versioned, World,
-    lifecycle::{Cause, Ending, Lifecycle, RunLevel},
+    fault::Part,
+    register::{Due, Goodbye, Held, Register},
+    request::{Accepted, Request},
     store::Store,
-    subscription::Register,
+    subscription::{Body, Frame, Opened},
 };
 use crate::{
-    activation::{Activation, StreamId},
-    address::Address,
-    refusal::{Refusal, Seam},
-    time::{Timer, TokioTimer},
+    activation::StreamId,
+    owner::{Ending, Gates, LeavingHost, Lifecycle, Message, RunLevel},
+    refusal::{News, Refusal},
+    sync::lock,
+    time::{Timer, TokioTimer, later},
+    unwind,
 };
 
-/// The answer to a request, on its way back.
-pub(super) type Reply<A> = oneshot::Sender<Result<A, Refusal>>;
+/// What closes while the state of an owner is held back.
+const LOADING: &str = "loading";
 
-/// What can be asked of a hub.
-pub(super) enum Request<T> {
-    Subscribe { stream: StreamId, reply: Reply<Opened<T>> },
-    Write { value: T, reply: Reply<u64> },
-}
-
-/// A subscription that was opened: who serves it, and its items.
-pub(super) type Opened<T> = (Activation, mpsc::UnboundedReceiver<Arc<Versioned<T>>>);
-
-impl<T> Request<T> {
-    fn name(&self) -> &'static str {
-        match self {
-            Request::Subscribe { .. } => "SubscribeRequest",
-            Request::Write { .. } => "WriteRequest",
-        }
-    }
-
-    /// Answers with a refusal. Where the asker is gone there is nobody to tell.
-    fn refuse(self, refusal: Refusal) {
-        match self {
-            Request::Subscribe { reply, .. } => drop(reply.send(Err(refusal))),
-            Request::Write { reply, .. } => drop(reply.send(Err(refusal))),
-        }
-    }
-}
+/// What closes while the writes of the store are held.
+const STORE: &str = "store";
 
 /// The outside of a hub, as the mesh holds it.
 pub(super) struct Hub<T> {
-    host: Arc<str>,
-    lifecycle: Arc<Lifecycle>,
+    host: LeavingHost,
+    lifecycle: Lifecycle,
     register: Arc<Register<T>>,
     mailbox: mpsc::UnboundedSender<Request<T>>,
+    // Tells the task to look at the faults, which have changed.
+    look: Arc<Notify>,
+    // When it is to be dead, once it was told to end.
+    ends: Arc<OnceLock<Instant>>,
     task: AbortHandle,
     killed: AtomicBool,
 }
@@ -79,29 +69,43 @@ impl<T: Send + Sync + 'static> Hub<T> {
     /// Starts a hub on the runtime that this is called in.
     pub(super) fn start(
         world: &Arc<World<T>>,
-        host: Arc<str>,
-        address: Address,
-        state: Arc<Versioned<T>>,
+        host: LeavingHost,
+        lifecycle: Lifecycle,
+        watchdog: Duration,
     ) -> Arc<Self> {
         let (mailbox, requests) = mpsc::unbounded_channel();
-        let lifecycle = Arc::new(Lifecycle::begin(address));
-        let register = Arc::new(Register::new());
+        let register = Arc::new(Register::new(lifecycle.clone()));
+        let (look, ends) = (Arc::new(Notify::new()), Arc::new(OnceLock::new()));
         let inside = Inside {
             world: Arc::downgrade(world),
             store: Arc::clone(&world.store),
-            lifecycle: Arc::clone(&lifecycle),
+            host: host.clone(),
+            reads: Gates::new(lifecycle.clone()),
+            writes: Gates::new(lifecycle.clone()),
+            lifecycle: lifecycle.clone(),
             register: Arc::clone(&register),
+            look: Arc::clone(&look),
+            ends: Arc::clone(&ends),
             requests,
-            state,
+            state: None,
+            told: Vec::new(),
         };
-        let task = tokio::spawn(inside.run()).abort_handle();
+        let task = tokio::spawn(inside.run(watchdog)).abort_handle();
+        let killed = AtomicBool::new(false);
+        let hub = Arc::new(Self { host, lifecycle, register, mailbox, look, ends, task, killed });
 
-        Arc::new(Self { host, lifecycle, register, mailbox, task, killed: AtomicBool::new(false) })
+        let (world, dead) = (Arc::downgrade(world), Arc::downgrade(&hub));
+        hub.lifecycle.on_death(move || {
+            if let (Some(world), Some(hub)) = (world.upgrade(), dead.upgrade()) {
+                world.left(&hub);
+            }
+        });
+        hub
     }
 }
 
 impl<T> Hub<T> {
-    pub(super) fn host(&self) -> &Arc<str> {
+    pub(super) fn host(&self) -> &LeavingHost {
         &self.host
     }
 
@@ -109,30 +113,36 @@ impl<T> Hub<T> {
         &self.lifecycle
     }
 
-    /// Returns whether this is the lifetime that `activation` names.
-    pub(super) fn is(&self, activation: &Activation) -> bool {
-        self.lifecycle.activation() == activation
-    }
-
     /// Returns whether the hub ended without a teardown: killed, or its runtime is gone.
     pub(super) fn is_lost(&self) -> bool {
         self.killed.load(Ordering::Acquire)
-            || (self.mailbox.is_closed() && !self.lifecycle.is_dead())
+            || (self.mailbox.is_closed() && self.lifecycle.level() < RunLevel::Dead)
     }
 
     /// Returns whether nothing answers here any more but the door, and perhaps not even that.
     pub(super) fn is_corpse(&self) -> bool {
-        self.is_lost() || self.lifecycle.is_dead()
+        self.is_lost() || self.lifecycle.level() == RunLevel::Dead
     }
 
-    /// Returns how many subscriptions the hub serves.
+    /// Returns how many streams the hub serves.
     pub(super) fn subscribers(&self) -> usize {
         if self.is_lost() { 0 } else { self.register.count() }
     }
 
-    /// Tells the hub to end.
-    pub(super) fn end(&self, ending: Ending) {
-        self.lifecycle.end(ending);
+    /// Returns the streams that the hub serves.
+    pub(super) fn streams(&self) -> Vec<StreamId> {
+        self.register.streams()
+    }
+
+    /// Decides that the end, asked for now, takes so long.
+    pub(super) fn ends_in(&self, teardown: Duration) {
+        self.ends.get_or_init(|| later(TokioTimer.now(), teardown));
+    }
+
+    /// Tells the hub to end, and decides how long that takes.
+    pub(super) fn end(&self, ending: Ending, teardown: Duration) {
+        self.ends_in(teardown);
+        self.lifecycle.dispose(ending);
     }
 
     /// Kills the hub: it says nothing more, to anyone.
@@ -141,23 +151,30 @@ impl<T> Hub<T> {
         self.task.abort();
     }
 
-    /// Puts a request into the mailbox, where the door lets it in.
-    pub(super) fn deliver(&self, request: Request<T>) -> Result<(), Refusal> {
-        if self.lifecycle.is_refusing() {
-            return Err(self.turn_away(&request));
-        }
-        // Closed since: it died, or was lost, between the two looks.
-        self.mailbox.send(request).map_err(|mpsc::error::SendError(request)| {
-            if self.is_lost() {
-                Refusal::host_cannot_route(self.lifecycle.address())
-            } else {
-                self.turn_away(&request)
-            }
-        })
+    /// Has the hub look at the faults, which have changed.
+    pub(super) fn look(&self) {
+        self.look.notify_one();
     }
 
-    fn turn_away(&self, request: &Request<T>) -> Refusal {
-        self.lifecycle.closing().refuse(Seam::Door, request.name())
+    /// Puts a request into the mailbox, where the door lets it in.
+    pub(super) fn deliver(&self, request: Request<T>) {
+        let Some(request) = self.lifecycle.admit(request) else { return };
+        if let Err(mpsc::error::SendError(request)) = self.mailbox.send(request) {
+            // Closed since: it died, or was lost, between the two looks.
+            if self.is_lost() {
+                let refusal = Refusal::host_cannot_route(self.lifecycle.address());
+                request.refuse(refusal, self.lifecycle.voice());
+            } else {
+                _ = self.lifecycle.admit(request);
+            }
+        }
+    }
+}
+
+impl<T> Drop for Hub<T> {
+    fn drop(&mut self) {
+        // Its mailbox has no sender left, and what it still waits for is nobody's.
+        self.task.abort();
     }
 }
 
@@ -165,89 +182,280 @@ impl<T> Hub<T> {
 struct Inside<T> {
     world: Weak<World<T>>,
     store: Arc<Store<T>>,
-    lifecycle: Arc<Lifecycle>,
+    host: LeavingHost,
+    lifecycle: Lifecycle,
     register: Arc<Register<T>>,
+    reads: Gates<Accepted<T>>,
+    writes: Gates<Accepted<T>>,
+    look: Arc<Notify>,
+    ends: Arc<OnceLock<Instant>>,
     requests: mpsc::UnboundedReceiver<Request<T>>,
-    state: Arc<Versioned<T>>,
+    // `None` until it is loaded.
+    state: Option<Arc<Versioned<T>>>,
+    // Who was served at the end.
+    told: Vec<StreamId>,
 }
 
 impl<T: Send + Sync + 'static> Inside<T> {
-    async fn run(mut self) {
-        self.lifecycle.rise(RunLevel::Started);
-        if self.live().await && self.tear_down().await {
-            self.leave();
-        }
-    }
+    async fn run(mut self, watchdog: Duration) {
+        let last = {
+            let (world, ends) = (Weak::clone(&self.world), Arc::clone(&self.ends));
+            async move {
+                let ends = *ends.get_or_init(|| {
+                    let teardown = world.upgrade().map(|world| world.settings().teardown);
+                    later(TokioTimer.now(), teardown.unwrap_or_default())
+                });
+                TokioTimer.sleep(ends.saturating_duration_since(TokioTimer.now())).await;
+            }
+        };
+        // In all it may take four times as long, as by default.
+        let tear_down = self.lifecycle.tear_down(last);
+        let mut end = pin!(tear_down.watchdog(watchdog).longest(watchdog.saturating_mul(4)));
+        let mut refusing = pin!(self.lifecycle.reached(RunLevel::DisposeHosted));
+        let mut swept = false;
 
-    /// Serves until the end is asked for; returns false if the mesh is gone.
-    async fn live(&mut self) -> bool {
-        let lifecycle = Arc::clone(&self.lifecycle);
-        let mut told = pin!(lifecycle.told());
+        self.look_at_gates();
         loop {
-            tokio::select! {
+            let next = self.next_look();
+            let look = Arc::clone(&self.look);
+            select! {
                 biased;
-                () = &mut told => return true,
+                () = &mut end => break,
+                () = &mut refusing, if !swept => {
+                    swept = true;
+                    self.sweep();
+                }
+                () = look.notified() => {}
+                () = until(next) => {}
                 request = self.requests.recv() => match request {
-                    Some(request) => self.serve(request),
-                    None => return false,
+                    Some(request) => self.take(request),
+                    None => return,
                 },
             }
+            self.look_at_gates();
+            self.look_at_clock();
+            self.look_at_host();
         }
+        self.leave();
     }
 
-    /// Refuses what is still in the mailbox until the time is over; returns false if the mesh is gone.
-    async fn tear_down(&mut self) -> bool {
-        let left = self.lifecycle.ending().map_or(Duration::ZERO, |ending| {
-            ending.lasts.saturating_sub(TokioTimer.now().duration_since(ending.told))
-        });
-        let mut over = pin!(TokioTimer.sleep(left));
-        loop {
-            tokio::select! {
-                biased;
-                request = self.requests.recv() => match request {
-                    Some(request) => self.discard(request),
-                    None => return false,
-                },
-                () = &mut over => return true,
+    /// Closes and opens the gates as the faults say, and hands out what may go.
+    fn look_at_gates(&mut self) {
+        let Some(world) = self.world.upgrade() else { return };
+        let path = self.lifecycle.address().path();
+        let (holds_state, holds_store) = {
+            let faults = &lock(&world.state).faults;
+            (faults.has(path, Part::State), faults.has(path, Part::Store))
+        };
+        if self.state.is_none() {
+            if holds_state {
+                self.reads.close(LOADING);
+                self.writes.close(LOADING);
+            } else {
+                self.load();
             }
         }
-    }
-
-    /// Dies, completes the teardown, announces it where it is to be announced, and leaves the
-    /// directory.
-    fn leave(&mut self) {
-        // Dead first: a closed mailbox of one that is not dead is that of a lost hub.
-        self.lifecycle.die();
-        self.requests.close();
-        while let Ok(request) = self.requests.try_recv() {
-            self.discard(request);
+        if holds_store {
+            self.writes.close(STORE);
+        } else {
+            self.writes.open(STORE);
         }
-
-        let is_announced = self.register.count() > 0
-            && self.lifecycle.ending().is_some_and(|ending| ending.cause == Cause::Recycle);
-        self.lifecycle.teardown().complete();
-        if let Some(world) = self.world.upgrade() {
-            world.ended(&self.lifecycle, is_announced);
+        while let Some(accepted) = self.reads.release() {
+            self.serve(accepted);
+        }
+        while let Some(accepted) = self.writes.release() {
+            self.serve(accepted);
         }
     }
 
-    fn serve(&mut self, request: Request<T>) {
+    /// Reads the state of the activation before this one, and serves from it.
+    fn load(&mut self) {
+        let Some(state) = self.store.read(self.lifecycle.address().path()) else {
+            // Deleted since. Nobody will ever be answered from here.
+            self.lifecycle.dispose(Ending::deletion().reason("nothing is stored any more"));
+            return;
+        };
+        self.state = Some(Arc::clone(&state));
+        self.lifecycle.started();
+        self.publish(&Body::State(state));
+        self.reads.open(LOADING);
+        self.writes.open(LOADING);
+    }
+
+    fn look_at_clock(&mut self) {
+        let now = TokioTimer.now();
+        self.reads.expire(now);
+        self.writes.expire(now);
+        self.register.release_idle();
+    }
+
+    /// Hands its address off where its host leaves and it is idle (`R45`).
+    fn look_at_host(&self) {
+        if self.lifecycle.is_leaving()
+            && self.lifecycle.ending().is_none()
+            && let Some(world) = self.world.upgrade()
+        {
+            world.hand_off(&self.lifecycle, &self.host, &self.ends);
+        }
+    }
+
+    fn next_look(&self) -> Option<Instant> {
+        let expiries = [self.reads.next_expiry(), self.writes.next_expiry()];
+        expiries.into_iter().flatten().chain(self.register.next_release()).min()
+    }
+
+    /// Takes up a request whose turn has come.
+    fn take(&mut self, request: Request<T>) {
+        if self.lifecycle.level() >= RunLevel::DisposeHosted {
+            self.lifecycle.discard(request);
+            return;
+        }
+        let pending = self.lifecycle.pending();
+        let accepted = Accepted { request, pending };
+        let gates = match accepted.request {
+            Request::Subscribe { .. } | Request::Beat { .. } => return self.serve(accepted),
+            Request::Read { .. } => &mut self.reads,
+            Request::Write { .. } | Request::Patch { .. } => &mut self.writes,
+        };
+        if let Some(accepted) = gates.pass(accepted, TokioTimer.now()) {
+            self.serve(accepted);
+        }
+    }
+
+    fn serve(&mut self, Accepted { request, pending }: Accepted<T>) {
         match request {
-            Request::Subscribe { stream, reply } => {
-                let items = self.register.open(stream, Arc::clone(&self.state));
-                // An asker that is gone drops the items, and so has unsubscribed.
-                drop(reply.send(Ok((self.lifecycle.activation().clone(), items))));
+            Request::Subscribe { stream, attempt, reply } => {
+                let (sink, frames) = mpsc::unbounded_channel();
+                let goodbye = Goodbye {
+                    world: Weak::clone(&self.world),
+                    register: Arc::downgrade(&self.register),
+                    stream,
+                    attempt,
+                };
+                let activation = self.lifecycle.activation().clone();
+                let opened = Opened { activation, frames, goodbye };
+                let held = Held { reply, opened, pending };
+                let due = self.register.ask(stream, attempt, sink, held);
+                if let (Some(due), Some(state)) = (due, &self.state) {
+                    self.send(due, Body::State(Arc::clone(state)), true);
+                }
+            }
+            Request::Read { reply } => {
+                if let Some(state) = &self.state {
+                    _ = reply.send(Ok(Arc::clone(state)));
+                }
             }
             Request::Write { value, reply } => {
-                self.state = self.store.write(self.lifecycle.address().path(), value);
-                self.register.publish(&self.state);
-                drop(reply.send(Ok(self.state.version)));
+                let state = self.write(value);
+                self.publish(&Body::State(Arc::clone(&state)));
+                _ = reply.send(Ok(state.version));
+            }
+            Request::Patch { ref patch, .. } => {
+                let Some(state) = &self.state else { return };
+                match unwind::caught(|| patch(&state.value)) {
+                    Ok(value) => self.patched(value, request),
+                    Err(_) => self.lifecycle.failed(request, &PatchPanicked),
+                }
+            }
+            Request::Beat { stream } => {
+                if !self.register.beat(stream) {
+                    self.tell(stream, News::NotServing(Some(self.lifecycle.activation().clone())));
+                }
             }
         }
     }
 
-    fn discard(&self, request: Request<T>) {
-        let refusal = self.lifecycle.closing().refuse(Seam::Mailbox, request.name());
-        request.refuse(refusal);
+    /// Stores a value, and says so to the change feed.
+    fn write(&mut self, value: T) -> Arc<Versioned<T>> {
+        let path = self.lifecycle.address().path();
+        let state = self.store.write(path, value);
+        self.state = Some(Arc::clone(&state));
+        if let Some(world) = self.world.upgrade() {
+            world.changed(path, state.version);
+        }
+        state
+    }
+
+    /// A patch was applied here: so it is at every subscriber.
+    fn patched(&mut self, value: T, request: Request<T>) {
+        let version = self.write(value).version;
+        if let Request::Patch { patch, reply } = request {
+            self.publish(&Body::Patch { version, patch });
+            _ = reply.send(Ok(version));
+        }
+    }
+
+    /// Sends the next frame to every stream.
+    fn publish(&self, body: &Body<T>) {
+        let path = self.lifecycle.address().path();
+        let is_silent = self.host.outbound(self.lifecycle.address()).is_err()
+            || self
+                .world
+                .upgrade()
+                .is_none_or(|world| lock(&world.state).faults.has(path, Part::Frames));
+        for due in self.register.publish() {
+            self.send(due, body.clone(), !is_silent);
+        }
+    }
+
+    /// Sends a frame, where it goes out, and gives the answers that waited for it.
+    fn send(&self, due: Due<T>, body: Body<T>, goes_out: bool) {
+        // The first frame is part of the answer, and goes its way.
+        if goes_out || due.number == 1 {
+            // One that was dropped has said goodbye, or will be found to be silent.
+            _ = due.sink.send(Frame { number: due.number, body });
+        }
+        for Held { reply, opened, pending } in due.acknowledgements {
+            // An asker that is gone drops what was opened, and so says goodbye.
+            _ = reply.send(Ok(opened));
+            drop(pending);
+        }
+    }
+
+    fn tell(&self, stream: StreamId, news: News) {
+        if let Some(world) = self.world.upgrade() {
+            world.tell(self.lifecycle.address().path(), stream, news);
+        }
+    }
+
+    /// Refuses what waits here: nothing of it can be finished any more.
+    fn sweep(&mut self) {
+        self.reads.tear_down();
+        self.writes.tear_down();
+        self.told = self.register.end();
+    }
+
+    /// It is dead and its teardown completed: refuses what still came, and announces the end where that
+    /// is to be announced.
+    fn leave(mut self) {
+        self.sweep_rest();
+        let is_announced = self.lifecycle.ending().is_some_and(|ending| ending.is_announced());
+        let activation = self.lifecycle.activation().clone();
+        for &stream in self.told.iter().filter(|_| is_announced) {
+            self.tell(stream, News::Ended(Some(activation.clone())));
+        }
+    }
+
+    fn sweep_rest(&mut self) {
+        self.reads.tear_down();
+        self.writes.tear_down();
+        self.told.extend(self.register.end());
+        self.requests.close();
+        while let Ok(request) = self.requests.try_recv() {
+            self.lifecycle.discard(request);
+        }
+    }
+}
+
+/// A patch is the user's code.
+#[derive(Debug, thiserror::Error)]
+#[error("the patch panicked")]
+struct PatchPanicked;
+
+/// Waits until `at`, or for ever.
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => TokioTimer.sleep(at.saturating_duration_since(TokioTimer.now())).await,
+        None => pending().await,
     }
 }

@@ -10,46 +10,61 @@ use std::{
 use futures_core::Stream;
 use tokio::sync::mpsc;
 
-use crate::refusal::News;
+use crate::{activation::StreamId, refusal::News};
 
-/// Who listens to which address, by path.
-#[derive(Debug, Default)]
-pub(super) struct Listeners {
-    paths: HashMap<String, Vec<mpsc::UnboundedSender<News>>>,
+/// Who listens to what is said of which address, by path: `M` is said, and `L` is a listener's own.
+#[derive(Debug)]
+pub(super) struct Listeners<L, M> {
+    paths: HashMap<String, Vec<(L, mpsc::UnboundedSender<M>)>>,
 }
 
-impl Listeners {
+impl<L, M> Default for Listeners<L, M> {
+    fn default() -> Self {
+        Self { paths: HashMap::new() }
+    }
+}
+
+impl<L: PartialEq, M: Clone> Listeners<L, M> {
     /// Adds a listener to `path`.
-    pub(super) fn add(&mut self, path: &str) -> NewsStream {
-        let (sender, news) = mpsc::unbounded_channel();
+    pub(super) fn add(&mut self, path: &str, listener: L) -> mpsc::UnboundedReceiver<M> {
+        let (sender, receiver) = mpsc::unbounded_channel();
         let listeners = self.paths.entry(path.to_owned()).or_default();
 
-        listeners.retain(|listener| !listener.is_closed());
-        listeners.push(sender);
-        NewsStream { news }
+        listeners.retain(|(_, listener)| !listener.is_closed());
+        listeners.push((listener, sender));
+        receiver
     }
 
-    /// Prepares news of `path`, to be told when no lock is held: a listener's waker is foreign code.
-    pub(super) fn prepare(&self, path: &str, news: News) -> Announcement {
-        Announcement { listeners: self.paths.get(path).cloned().unwrap_or_default(), news }
+    /// Prepares to say something of `path` to those whom `to` picks, when no lock is held: a listener's
+    /// waker is foreign code.
+    pub(super) fn prepare(&self, path: &str, said: M, to: impl Fn(&L) -> bool) -> Announcement<M> {
+        let listeners = self.paths.get(path).into_iter().flatten();
+        let listeners = listeners.filter(|(listener, _)| to(listener));
+        Announcement { listeners: listeners.map(|(_, sender)| sender.clone()).collect(), said }
     }
 }
 
-/// News that is still to be told.
-#[must_use = "news is of use only when it is told"]
-pub(super) struct Announcement {
-    listeners: Vec<mpsc::UnboundedSender<News>>,
-    news: News,
+/// Something that is still to be said.
+#[must_use = "what is not said is heard by nobody"]
+pub(super) struct Announcement<M> {
+    listeners: Vec<mpsc::UnboundedSender<M>>,
+    said: M,
 }
 
-impl Announcement {
+impl<M: Clone> Announcement<M> {
     pub(super) fn tell(self) {
         for listener in self.listeners {
             // One that was dropped listens no more.
-            let _ = listener.send(self.news.clone());
+            _ = listener.send(self.said.clone());
         }
     }
 }
+
+/// Who listens to news: the reader of one stream.
+pub(super) type NewsListeners = Listeners<StreamId, News>;
+
+/// Who listens to an address's change feed.
+pub(super) type FeedListeners = Listeners<(), u64>;
 
 /// Stream for the [`Mesh::news`](super::Mesh::news) method.
 ///
@@ -59,13 +74,13 @@ impl Announcement {
 ///
 /// ```
 /// use futures::StreamExt;
-/// use rideout::{Address, News, mesh::Mesh};
+/// use rideout::{Address, News, StreamId, mesh::Mesh};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let (mesh, address) = (Mesh::new(), "prices/eur".parse::<Address>()?);
 /// mesh.store(&address, 108);
-/// let mut news = mesh.news(&address);
+/// let mut news = mesh.news(&address, StreamId::mint());
 ///
 /// let activation = mesh.activate(&address)?;
 /// assert_eq!(news.next().await, Some(News::Arrived(activation)));
@@ -78,6 +93,12 @@ impl Announcement {
 #[must_use = "streams do nothing unless polled"]
 pub struct NewsStream {
     news: mpsc::UnboundedReceiver<News>,
+}
+
+impl NewsStream {
+    pub(super) fn new(news: mpsc::UnboundedReceiver<News>) -> Self {
+        Self { news }
+    }
 }
 
 impl fmt::Debug for NewsStream {
@@ -94,7 +115,61 @@ impl Stream for NewsStream {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let waiting = self.news.len();
-        (waiting, self.news.is_closed().then_some(waiting))
+        size_hint(&self.news)
     }
+}
+
+/// Stream for the [`Mesh::changes`](super::Mesh::changes) method: the version of each write.
+///
+/// It ends when the mesh is dropped.
+///
+/// # Examples
+///
+/// ```
+/// use futures::StreamExt;
+/// use rideout::{Address, mesh::Mesh};
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (mesh, address) = (Mesh::new(), "prices/eur".parse::<Address>()?);
+/// mesh.store(&address, 108);
+/// let mut changes = mesh.changes(&address);
+///
+/// mesh.write(&address, 109).await?;
+/// assert_eq!(changes.next().await, Some(2));
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "streams do nothing unless polled"]
+pub struct Changes {
+    versions: mpsc::UnboundedReceiver<u64>,
+}
+
+impl Changes {
+    pub(super) fn new(versions: mpsc::UnboundedReceiver<u64>) -> Self {
+        Self { versions }
+    }
+}
+
+impl fmt::Debug for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Changes").field("waiting", &self.versions.len()).finish_non_exhaustive()
+    }
+}
+
+impl Stream for Changes {
+    type Item = u64;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<u64>> {
+        self.get_mut().versions.poll_recv(cx)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        size_hint(&self.versions)
+    }
+}
+
+fn size_hint<M>(receiver: &mpsc::UnboundedReceiver<M>) -> (usize, Option<usize>) {
+    let waiting = receiver.len();
+    (waiting, receiver.is_closed().then_some(waiting))
 }

@@ -1,7 +1,12 @@
 //! What can be seen of a mesh from outside? Who serves an address, whom, and since when no more.
 
-use super::{Mesh, NewsStream};
-use crate::{activation::Activation, address::Address, sync::lock, teardown::Completed};
+use super::{Changes, Mesh, NewsStream};
+use crate::{
+    activation::{Activation, StreamId},
+    address::Address,
+    sync::lock,
+    teardown::Completed,
+};
 
 impl<T> Mesh<T> {
     /// Returns the activation that the directory has at `address`.
@@ -42,7 +47,7 @@ impl<T> Mesh<T> {
     /// # }
     /// ```
     pub fn host_of(&self, address: &Address) -> Option<String> {
-        self.world.find(address).map(|hub| hub.host().to_string())
+        self.world.find(address).map(|hub| hub.host().name().to_owned())
     }
 
     /// Returns how many subscriptions the current owner of `address` serves: those that are held.
@@ -110,29 +115,39 @@ impl<T> Mesh<T> {
         lock(&self.world.state).directory.teardown_of(activation)
     }
 
-    /// Returns what is told of `address` from here on.
+    /// Returns what the reader of `stream` hears of `address` from here on.
     ///
     /// [`Arrived`](crate::News::Arrived) comes from the directory, for every activation that starts.
-    /// [`Ended`](crate::News::Ended) is the announcement of an owner that was recycled, once its teardown is
-    /// completed, to the readers of its address, if it had a subscriber.
+    /// [`Ended`](crate::News::Ended) is the announcement of an owner that served the stream and was recycled or
+    /// deleted, once its teardown is completed, or leaves with its host (`R43`, `R46`).
+    /// [`NotServing`](crate::News::NotServing) answers a [beat](Mesh::beat) of the stream.
     ///
     /// # Examples
     ///
     /// ```
     /// use futures::StreamExt;
-    /// use rideout::{News, mesh::Mesh};
+    /// use rideout::{News, StreamId, mesh::Mesh};
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
     /// mesh.store(&address, 108);
-    /// let mut news = mesh.news(&address);
+    /// let mut news = mesh.news(&address, StreamId::mint());
     /// let activation = mesh.activate(&address)?;
     /// assert_eq!(news.next().await, Some(News::Arrived(activation)));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn news(&self, address: &Address) -> NewsStream {
-        lock(&self.world.state).listeners.add(address.path())
+    pub fn news(&self, address: &Address, stream: StreamId) -> NewsStream {
+        NewsStream::new(lock(&self.world.state).news.add(address.path(), stream))
+    }
+
+    /// Returns the change feed of `address` from here on: the version of each write.
+    ///
+    /// # Examples
+    ///
+    /// See [`Changes`].
+    pub fn changes(&self, address: &Address) -> Changes {
+        Changes::new(lock(&self.world.state).feed.add(address.path(), ()))
     }
 }

@@ -37,4 +37,9 @@ impl<T> Store<T> {
         drop(replaced);
         written
     }
+
+    /// Deletes what is stored at `path`, and returns it. Versions begin anew.
+    pub(super) fn delete(&self, path: &str) -> Option<Arc<Versioned<T>>> {
+        lock(&self.states).remove(path)
+    }
 }

@@ -1,21 +1,20 @@
-//! What does a subscriber hold, and what does its owner keep of it? The two ends of one stream.
+//! What does a subscriber hold? The full state, and each change.
 
 use std::{
-    collections::HashMap,
     fmt,
     pin::Pin,
-    sync::{Arc, Mutex},
+    sync::{Arc, Weak},
     task::{Context, Poll, ready},
 };
 
 use futures_core::{FusedStream, Stream};
 use tokio::sync::mpsc;
 
+use super::{register::Goodbye, request::Patch};
 use crate::{
     activation::{Activation, StreamId},
     address::Address,
     refusal::Refusal,
-    sync::lock,
     teardown::Completed,
 };
 
@@ -39,57 +38,64 @@ pub struct Versioned<T> {
     pub value: T,
 }
 
-/// The streams that an owner serves.
-pub(super) struct Register<T> {
-    streams: Mutex<HashMap<StreamId, mpsc::UnboundedSender<Arc<Versioned<T>>>>>,
+/// One item of a [`Subscription`]: the state after a frame, as far as it is known.
+///
+/// The frames of one subscription are numbered from 1. A number that is not the next one tells that
+/// frames were lost (`R44b`); where what came needs what was lost, the item is the last state that is
+/// known, under its own version.
+///
+/// # Examples
+///
+/// ```
+/// use rideout::mesh::Update;
+///
+/// let (before, after) = (Update { frame: 4, version: 7, value: 108 }, Update { frame: 6, version: 9, value: 110 });
+/// assert!(after.frame != before.frame + 1); // one was lost
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Update<T> {
+    /// The number of the frame within its subscription.
+    pub frame: u64,
+    /// The number of the write.
+    pub version: u64,
+    /// The state.
+    pub value: T,
 }
 
-impl<T> Register<T> {
-    pub(super) fn new() -> Self {
-        Self { streams: Mutex::default() }
-    }
+/// What an owner sends to a subscriber.
+pub(super) struct Frame<T> {
+    pub(super) number: u64,
+    pub(super) body: Body<T>,
+}
 
-    /// Serves `stream` from `state` on. An ask of a stream that is served already takes the place of
-    /// the first: one registration (`R44`).
-    pub(super) fn open(
-        &self,
-        stream: StreamId,
-        state: Arc<Versioned<T>>,
-    ) -> mpsc::UnboundedReceiver<Arc<Versioned<T>>> {
-        let (items, receiver) = mpsc::unbounded_channel();
-        // The receiver is at hand, so this cannot fail.
-        let _ = items.send(state);
-        let mut streams = lock(&self.streams);
-        // Those that unsubscribed go before the map would grow for them.
-        let closed: Vec<_> = if streams.len() == streams.capacity() {
-            streams.extract_if(|_, items| items.is_closed()).collect()
-        } else {
-            Vec::new()
-        };
-        let replaced = streams.insert(stream, items);
-        drop(streams);
+pub(super) enum Body<T> {
+    State(Arc<Versioned<T>>),
+    Patch { version: u64, patch: Patch<T> },
+}
 
-        // Their receivers' wakers are foreign code, and run outside the lock.
-        drop((closed, replaced));
-        receiver
-    }
-
-    /// Sends a change to every stream that is still held.
-    pub(super) fn publish(&self, state: &Arc<Versioned<T>>) {
-        let streams: Vec<_> = {
-            let mut streams = lock(&self.streams);
-            streams.retain(|_, items| !items.is_closed());
-            streams.values().cloned().collect()
-        };
-        for items in streams {
-            // One that was dropped in between has unsubscribed.
-            let _ = items.send(Arc::clone(state));
+impl<T> Clone for Body<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Body::State(state) => Body::State(Arc::clone(state)),
+            Body::Patch { version, patch } => {
+                Body::Patch { version: *version, patch: Arc::clone(patch) }
+            }
         }
     }
+}
 
-    /// Returns how many streams are held.
-    pub(super) fn count(&self) -> usize {
-        lock(&self.streams).values().filter(|items| !items.is_closed()).count()
+/// A subscription that an owner has opened: who serves it, its frames, and its goodbye, which is said
+/// wherever this is dropped.
+pub(super) struct Opened<T> {
+    pub(super) activation: Activation,
+    pub(super) frames: mpsc::UnboundedReceiver<Frame<T>>,
+    pub(super) goodbye: Goodbye<T>,
+}
+
+impl<T> Opened<T> {
+    /// Goes without a goodbye.
+    pub(super) fn forget(mut self) {
+        self.goodbye.register = Weak::new();
     }
 }
 
@@ -100,13 +106,14 @@ impl<T> Register<T> {
 /// ([`Mesh::news`](super::Mesh::news)), and a killed one says nothing at all. Where the mesh itself is
 /// dropped, its last item is the refusal that says so.
 ///
-/// Dropping it unsubscribes, at once.
+/// Dropping it unsubscribes, at once: a goodbye that names the stream and the ask, so that it ends this
+/// registration and no later one.
 ///
 /// # Examples
 ///
 /// ```
 /// use futures::StreamExt;
-/// use rideout::{Address, StreamId, mesh::{Mesh, Versioned}};
+/// use rideout::{Address, StreamId, mesh::{Mesh, Update}};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -114,7 +121,7 @@ impl<T> Register<T> {
 /// mesh.store(&address, 108);
 ///
 /// let mut prices = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
-/// assert_eq!(prices.next().await, Some(Ok(Versioned { version: 1, value: 108 })));
+/// assert_eq!(prices.next().await, Some(Ok(Update { frame: 1, version: 1, value: 108 })));
 /// assert_eq!(Some(prices.activation()), mesh.activation_of(&address).as_ref());
 ///
 /// drop(prices);
@@ -125,20 +132,22 @@ impl<T> Register<T> {
 #[must_use = "streams do nothing unless polled"]
 pub struct Subscription<T> {
     address: Address,
-    activation: Activation,
-    items: mpsc::UnboundedReceiver<Arc<Versioned<T>>>,
+    opened: Opened<T>,
+    known: Option<Known<T>>,
     // `None` once the mesh is gone and the stream has said so.
     mesh_gone: Option<Completed>,
 }
 
+/// The last state that a subscriber knows.
+struct Known<T> {
+    state: Versioned<T>,
+    // The frame that it is of; no patch but the next one fits.
+    frame: u64,
+}
+
 impl<T> Subscription<T> {
-    pub(super) fn new(
-        address: Address,
-        activation: Activation,
-        items: mpsc::UnboundedReceiver<Arc<Versioned<T>>>,
-        mesh_gone: Completed,
-    ) -> Self {
-        Self { address, activation, items, mesh_gone: Some(mesh_gone) }
+    pub(super) fn new(address: Address, opened: Opened<T>, mesh_gone: Completed) -> Self {
+        Self { address, opened, known: None, mesh_gone: Some(mesh_gone) }
     }
 
     /// Returns the address that was asked.
@@ -146,9 +155,36 @@ impl<T> Subscription<T> {
         &self.address
     }
 
+    /// Returns the stream that it was asked for by.
+    pub fn stream(&self) -> StreamId {
+        self.opened.goodbye.stream
+    }
+
     /// Returns the activation that serves the stream.
     pub fn activation(&self) -> &Activation {
-        &self.activation
+        &self.opened.activation
+    }
+}
+
+impl<T: Clone> Subscription<T> {
+    /// Takes a frame in; `None` where nothing is known yet that it could be told by.
+    fn update(&mut self, frame: Frame<T>) -> Option<Update<T>> {
+        match frame.body {
+            Body::State(state) => {
+                let state = Arc::unwrap_or_clone(state);
+                self.known = Some(Known { state, frame: frame.number });
+            }
+            Body::Patch { version, patch } => {
+                let known = self.known.as_mut()?;
+                if known.frame.checked_add(1) == Some(frame.number) {
+                    known.state.value = patch(&known.state.value);
+                    known.state.version = version;
+                    known.frame = frame.number;
+                }
+            }
+        }
+        let Versioned { version, value } = self.known.as_ref()?.state.clone();
+        Some(Update { frame: frame.number, version, value })
     }
 }
 
@@ -156,33 +192,40 @@ impl<T> fmt::Debug for Subscription<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subscription")
             .field("address", &self.address)
-            .field("activation", &self.activation)
+            .field("activation", self.activation())
             .finish_non_exhaustive()
     }
 }
 
+// What it holds is never pinned in place.
+impl<T> Unpin for Subscription<T> {}
+
 impl<T: Clone> Stream for Subscription<T> {
-    type Item = Result<Versioned<T>, Refusal>;
+    type Item = Result<Update<T>, Refusal>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        let Some(mesh_gone) = &mut this.mesh_gone else {
+        if this.mesh_gone.is_none() {
             return Poll::Ready(None);
-        };
+        }
 
         // What was sent before the end comes before the end. A closed channel is an owner that fell
         // silent, not the end of the stream.
-        if let Poll::Ready(Some(item)) = this.items.poll_recv(cx) {
-            return Poll::Ready(Some(Ok(Arc::unwrap_or_clone(item))));
+        while let Poll::Ready(Some(frame)) = this.opened.frames.poll_recv(cx) {
+            if let Some(update) = this.update(frame) {
+                return Poll::Ready(Some(Ok(update)));
+            }
         }
-        ready!(Pin::new(mesh_gone).poll(cx));
+        if let Some(mesh_gone) = &mut this.mesh_gone {
+            ready!(Pin::new(mesh_gone).poll(cx));
+        }
         this.mesh_gone = None;
         Poll::Ready(Some(Err(Refusal::mesh_cannot_route(&this.address))))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         match self.mesh_gone {
-            Some(_) => (self.items.len(), None),
+            Some(_) => (self.opened.frames.len(), None),
             None => (0, Some(0)),
         }
     }

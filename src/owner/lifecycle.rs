@@ -11,8 +11,8 @@
 //!    [`RunLevel::DisposeHosted`] on the owner refuses (`R40`), and where no reply is pending that is
 //!    reached before [`dispose`](Lifecycle::dispose) returns.
 //! 3. **Nobody is born in what is going**: a subtree is frozen from the top down before anyone in it is
-//!    told. A child is entered and the freeze looked at in one step, so whoever froze its parent finds
-//!    it.
+//!    told, so below a level of [`RunLevel::Quiescing`] or beyond all is frozen. A child is entered and
+//!    the freeze looked at in one step, so whoever froze its parent finds it.
 //! 4. **[`Dead`](RunLevel::Dead), then the last words, then teardown completed**, each once, whoever of
 //!    the driver and a force came first (`R38`).
 //! 5. **No foreign code runs under the lock**: last words and wakers run outside, and no lifecycle is
@@ -216,7 +216,10 @@ impl Lifecycle {
         }
     }
 
-    /// Begins the lifetime of a child, which ends with its parent's at the latest.
+    /// Begins the lifetime of a child, which is told to end when its parent's hosted ones are.
+    ///
+    /// The parent waits for it to be gone, dead or dropped, but not for ever: see
+    /// [`TearDown::children`].
     ///
     /// # Errors
     ///
@@ -310,7 +313,13 @@ impl Lifecycle {
     /// Tells it to end, and returns at once; true for the one call that decided how.
     ///
     /// The creation of children is frozen in the whole subtree before anyone is told (`R37`). With no
-    /// reply pending the owner refuses when this returns.
+    /// reply pending the owner refuses when this returns. The children are told by the driver of
+    /// [`tear_down`](Lifecycle::tear_down), once the replies are out.
+    ///
+    /// # Panics
+    ///
+    /// Only where a waiter's waker does: the end was asked for all the same, and all others are woken
+    /// first.
     ///
     /// # Examples
     ///
@@ -324,9 +333,18 @@ impl Lifecycle {
     /// # Ok::<_, rideout::address::InvalidAddress>(())
     /// ```
     pub fn dispose(&self, ending: Ending) -> bool {
+        // Invariant 3: what was told is frozen, and a tree is not gone through twice.
+        if self.level() >= RunLevel::Quiescing {
+            return false;
+        }
         self.freeze();
+        self.tell(ending)
+    }
+
+    /// Tells one to end whose subtree is frozen.
+    fn tell(&self, ending: Ending) -> bool {
         self.shared.state.announce(|state| {
-            let decides = state.ending.is_none() && state.level < RunLevel::Quiescing;
+            let decides = state.level < RunLevel::Quiescing;
             if decides {
                 state.ending = Some(ending);
                 state.rise(RunLevel::Quiescing);
@@ -376,6 +394,9 @@ impl Lifecycle {
 
     /// Returns a future that is ready once it is at `level` or beyond; at once where it is already.
     ///
+    /// It holds the lifetime as a handle does. To wait for the end without that, wait for its
+    /// [`teardown`](Lifecycle::teardown).
+    ///
     /// # Cancel safety
     ///
     /// Cancel safe: the future owns nothing but its place among those who wait.
@@ -409,7 +430,7 @@ impl Lifecycle {
     pub fn closing(&self) -> Closing {
         let (level, ending, leaving) =
             self.shared.state.with(|state| (state.level, state.ending.clone(), state.leaving));
-        let detail = match ending {
+        let detail = match ending.or_else(|| self.ending_above()) {
             Some(ending) => format!("RunLevel={level:?}, {ending}"),
             None => format!("RunLevel={level:?}"),
         };
@@ -419,20 +440,33 @@ impl Lifecycle {
         if leaving { closing.host_stopping() } else { closing }
     }
 
+    /// How the nearest above it ends that was told to: what froze it, where it is not told itself yet.
+    fn ending_above(&self) -> Option<Ending> {
+        std::iter::successors(self.parent(), Self::parent)
+            .find_map(|above| Some(above.ending()?.of_children(above.address())))
+    }
+
+    fn parent(&self) -> Option<Self> {
+        let shared = self.shared.parent.as_ref().and_then(Weak::upgrade)?;
+        Some(Self { shared })
+    }
+
     /// Returns by whose means a refusal of its is sent now.
     pub fn voice(&self) -> Voice {
         if self.level() < RunLevel::ShutDown {
             return Voice::Owner;
         }
-        let parent = self.shared.parent.as_ref().and_then(Weak::upgrade);
-        match parent.map(|shared| Self { shared }) {
+        match self.parent() {
             Some(parent) if parent.level() < RunLevel::DisposeHosted => Voice::Parent,
             _ => Voice::InProcess,
         }
     }
 
     /// Adds what is to be done when it is dead and before its teardown is completed: leave the
-    /// registry, cut the routes. Where it is dead already, that is done at once.
+    /// registry, cut the routes. Where it is dead already, that is done at once, by the caller.
+    ///
+    /// Never said for a lifetime that is killed. One that holds a handle of this lifetime keeps it
+    /// from ever being so.
     ///
     /// # Panics
     ///
@@ -481,15 +515,14 @@ impl Lifecycle {
     /// completes its teardown, and what the driver still ran is dropped when it is polled next (`R39`).
     ///
     /// A [watchdog](TearDown) does so by itself.
+    ///
+    /// # Panics
+    ///
+    /// Where a last word or a waiter's waker does: the whole subtree is dead first, then the first such
+    /// panic goes on.
     pub fn force(&self) {
         let subtree = self.freeze();
-        let forced = subtree.iter().rev().map(|lifecycle| {
-            move || {
-                lifecycle.shared.state.with(|state| state.forced |= state.level < RunLevel::Dead);
-                lifecycle.die();
-            }
-        });
-        unwind::all(forced);
+        unwind::all(subtree.iter().rev().map(|lifecycle| || lifecycle.die(true)));
     }
 
     /// Returns the future that drives the end: it waits until that is asked for, and is over when the
@@ -502,7 +535,7 @@ impl Lifecycle {
     }
 
     /// Passes the levels that are left (invariant 4).
-    fn die(&self) {
+    fn die(&self, by_force: bool) {
         let shared = &self.shared;
         let mut last_words = None;
         let dead = || {
@@ -510,6 +543,7 @@ impl Lifecycle {
                 state.frozen = true;
                 let dies = state.rise(RunLevel::Dead);
                 if dies {
+                    state.forced = by_force;
                     last_words = Some(mem::take(&mut state.last_words));
                 }
                 dies
@@ -544,7 +578,8 @@ impl Shared {
             parent.state.announce(|state| {
                 let went = state.children.remove(&self.born).is_some();
                 state.progress += u64::from(went);
-                went
+                // Before it is told, nobody waits for a child.
+                went && state.level >= RunLevel::Quiescing
             });
         }
     }

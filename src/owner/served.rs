@@ -1,1 +1,571 @@
-//! TODO
+//! To whom does an owner owe frames, and which frame is the next?
+//!
+//! [`Served`] holds one registration a stream. It sends nothing and reads no clock: each method returns
+//! what is now to be sent, answered or refused, and the owner does it, outside of any lock.
+//!
+//! # Invariants
+//!
+//! 1. **One registration a key.** An ask for a stream that is served is a refresh: its sink takes the
+//!    place of the one before (`R44`).
+//! 2. **Frames are consecutive.** The first after an ask is 1 and carries the state; each later one is
+//!    one more (`R44b`). Before there is a state no frame has a number.
+//! 3. **State first.** An acknowledgement is returned with a frame 1, to be given after it, or to be
+//!    refused; one of both, and once. Only without a state is one held.
+//! 4. **A stream is due** one `idle_release` after its last ask or beat, and `due` holds each
+//!    registration once, under that time. Frames move nothing there.
+//! 5. **A goodbye ends the registration that it names**, by key and attempt, or nothing.
+//! 6. **After the end** nothing is registered any more: an ask is given back.
+
+mod frame;
+
+use std::{
+    borrow::Borrow,
+    collections::{BTreeMap, HashMap, hash_map::Entry},
+    fmt,
+    hash::Hash,
+    mem,
+    time::{Duration, Instant},
+};
+
+use crate::time::later;
+
+pub use frame::{Asked, Frame, Released};
+
+/// How many answers of one stream are held at most. A subscriber has one ask outstanding (`R16`); the
+/// others are asks that it gave up, or that its transport repeated.
+const MOST_HELD: usize = 16;
+
+/// How long a silent subscriber is served: at most as long as a tombstone tells of it.
+const IDLE_RELEASE: Duration = Duration::from_secs(10 * 60);
+
+/// The streams that one owner serves, and to whom.
+///
+/// `K` names the stream of a subscriber, for the whole life of its rider: a
+/// [`StreamId`](crate::StreamId), or an address and a stream. `S` is where its frames go: a channel's
+/// sender, an address. `A` is the answer that its ask still waits for. An owner with several kinds of
+/// state keeps one of these for each.
+///
+/// Made without a state. Where the owner has one from its start, it calls
+/// [`publish`](Served::publish) once.
+///
+/// # Order
+///
+/// Frames have their numbers from the call that returned them: what two calls return must be sent in the
+/// order of the calls, or a reader takes it for a gap. An owner's own task does so by itself.
+///
+/// # Memory
+///
+/// A registration a stream, and at most 16 held answers each. Sinks and answers that come out are
+/// returned, never dropped inside; keys are identities, and are. Sinks are cloned, one for each frame.
+///
+/// # Examples
+///
+/// A small owner, with channels for everything:
+///
+/// ```
+/// use std::future::pending;
+///
+/// use rideout::{Activation, Closing, News, Refusal, StreamId, owner::Served};
+/// use tokio::{select, sync::{mpsc, oneshot}, time::{Instant, sleep_until}};
+///
+/// type Sink = mpsc::UnboundedSender<(u64, u32)>; // a number, and a price
+/// type Reply = oneshot::Sender<Result<Activation, Refusal>>;
+///
+/// enum Message {
+///     Ask { stream: StreamId, attempt: u32, sink: Sink, reply: Reply },
+///     Beat { stream: StreamId, news: mpsc::UnboundedSender<News> },
+///     Goodbye { stream: StreamId, attempt: u32 },
+///     Price(u32),
+/// }
+///
+/// /// Serves until its mailbox is closed; returns whom to tell that it ended.
+/// async fn owner(mut mailbox: mpsc::Receiver<Message>, own: Activation, end: Closing) -> Vec<Sink> {
+///     let mut served = Served::<StreamId, Sink, Reply>::new();
+///     let mut price = 0;
+///     let refuse = |held: Vec<Reply>| for reply in held {
+///         let _ = reply.send(Err(end.accepted("cannot finish Subscribe")));
+///     };
+///     loop {
+///         let next_release = served.next_release();
+///         let idle = async move {
+///             match next_release {
+///                 Some(at) => sleep_until(at.into()).await,
+///                 None => pending().await,
+///             }
+///         };
+///         // Frames that have come due, each with the answers that wait for it.
+///         let frames = select! {
+///             message = mailbox.recv() => match message {
+///                 Some(Message::Ask { stream, attempt, sink, reply }) => {
+///                     let asked = served.ask(stream, attempt, sink, reply, Instant::now().into_std());
+///                     refuse(asked.refused.into_iter().collect());
+///                     asked.frame.into_iter().collect()
+///                 }
+///                 Some(Message::Beat { stream, news }) => {
+///                     if !served.beat(&stream, Instant::now().into_std()) {
+///                         let _ = news.send(News::NotServing(Some(own.clone())));
+///                     }
+///                     vec![]
+///                 }
+///                 Some(Message::Goodbye { stream, attempt }) => {
+///                     served.unsubscribe(&stream, attempt).into_iter().for_each(|it| refuse(it.held));
+///                     vec![]
+///                 }
+///                 Some(Message::Price(it)) => {
+///                     price = it;
+///                     served.publish()
+///                 }
+///                 None => break,
+///             },
+///             () = idle => {
+///                 let now = Instant::now().into_std();
+///                 served.release_idle(now).into_iter().for_each(|it| refuse(it.held));
+///                 vec![]
+///             }
+///         };
+///         for frame in frames {
+///             // The state first.
+///             if frame.sink.send((frame.number, price)).is_err() {
+///                 served.unsubscribe(&frame.key, frame.attempt); // its reader is gone
+///             }
+///             for reply in frame.acknowledgements {
+///                 let _ = reply.send(Ok(own.clone()));
+///             }
+///         }
+///     }
+///     let ended = served.end().into_iter();
+///     ended.map(|it| { refuse(it.held); it.sink }).collect()
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let own = Activation::mint();
+/// let end = Closing::new("prices/eur".parse()?).activation(own.clone());
+/// let (to_owner, mailbox) = mpsc::channel(8);
+/// let owner = tokio::spawn(owner(mailbox, own.clone(), end));
+///
+/// let stream = StreamId::mint();
+/// let (sink, mut prices) = mpsc::unbounded_channel();
+/// let (reply, answer) = oneshot::channel();
+/// to_owner.send(Message::Ask { stream, attempt: 1, sink, reply }).await?; // held: no price yet
+/// to_owner.send(Message::Price(101)).await?;
+/// to_owner.send(Message::Price(102)).await?;
+/// assert_eq!(answer.await??, own);
+/// assert_eq!(prices.recv().await, Some((1, 101)));
+/// assert_eq!(prices.recv().await, Some((2, 102)));
+///
+/// // The same stream asks again: the state, on its newest sink alone.
+/// let (sink, mut again) = mpsc::unbounded_channel();
+/// let (reply, answer) = oneshot::channel();
+/// to_owner.send(Message::Ask { stream, attempt: 2, sink, reply }).await?;
+/// assert_eq!(answer.await??, own);
+/// assert_eq!(again.recv().await, Some((1, 102)));
+/// assert_eq!(prices.recv().await, None);
+///
+/// to_owner.send(Message::Goodbye { stream, attempt: 1 }).await?; // a late one: names nothing served
+/// let (news, mut heard) = mpsc::unbounded_channel();
+/// to_owner.send(Message::Beat { stream, news }).await?;
+/// assert_eq!(heard.recv().await, None); // served
+///
+/// tokio::time::sleep(std::time::Duration::from_secs(11 * 60)).await; // no sign of life
+/// let (news, mut heard) = mpsc::unbounded_channel();
+/// to_owner.send(Message::Beat { stream, news }).await?;
+/// assert_eq!(heard.recv().await, Some(News::NotServing(Some(own))));
+///
+/// drop(to_owner);
+/// assert!(owner.await?.is_empty());
+/// # Ok(())
+/// # }
+/// ```
+pub struct Served<K, S, A> {
+    streams: HashMap<K, Stream<S, A>>,
+    // Invariant 4. The number tells apart those that fall due in one instant.
+    due: BTreeMap<(Instant, u64), K>,
+    registered: u64,
+    idle_release: Duration,
+    has_state: bool,
+    is_over: bool,
+}
+
+/// A registration.
+struct Stream<S, A> {
+    sink: S,
+    attempt: u32,
+    // Of the last frame; 0 before the first.
+    number: u64,
+    // Empty wherever there is a state.
+    held: Vec<A>,
+    due: (Instant, u64),
+}
+
+impl<K, S, A> Served<K, S, A> {
+    /// Returns an owner's streams: none yet, and no state.
+    pub fn new() -> Self {
+        Self {
+            streams: HashMap::new(),
+            due: BTreeMap::new(),
+            registered: 0,
+            idle_release: IDLE_RELEASE,
+            has_state: false,
+            is_over: false,
+        }
+    }
+
+    /// Sets how long a stream is served whose subscriber gives no sign of life: 10 min by default.
+    ///
+    /// Longer than a subscriber's goodbye is remembered at its address, frames would meet a promise there
+    /// where a verdict is due (`R49`). Much shorter than two beats, a live subscriber is released. It
+    /// counts for signs of life from here on.
+    #[must_use]
+    pub fn idle_release(mut self, idle_release: Duration) -> Self {
+        self.idle_release = idle_release;
+        self
+    }
+
+    /// Returns how many streams are served.
+    pub fn len(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// Returns whether no stream is served.
+    pub fn is_empty(&self) -> bool {
+        self.streams.is_empty()
+    }
+
+    /// Returns what is served, and to whom, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &S)> {
+        self.streams.iter().map(|(key, stream)| (key, &stream.sink))
+    }
+
+    /// Returns when the next stream falls due to be released, if nothing is heard of its subscriber.
+    ///
+    /// A sign of life only ever moves it away, so an owner that sleeps until then looks again when it
+    /// wakes, and when there was none and a stream is asked for.
+    pub fn next_release(&self) -> Option<Instant> {
+        self.due.first_key_value().map(|(&(at, _), _)| at)
+    }
+}
+
+impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
+    /// Registers an ask, or refreshes the stream that it is for (`R44`): a sign of life.
+    ///
+    /// There is a state: it is to be sent as frame 1, to this sink, and then the answer given. There is
+    /// none yet: the answer is held until the first one comes, or the stream ends. Every such ask's is;
+    /// the state goes to the newest sink, before any of them.
+    ///
+    /// `attempt` is the number that the subscriber gives its ask, such as
+    /// [`Ask::attempt`](crate::rider::Ask::attempt): with the key it names the registration. Where there
+    /// is none, any figure will do, and [`release`](Served::release) takes the place of
+    /// [`unsubscribe`](Served::unsubscribe).
+    ///
+    /// The ask that arrives last counts as the newest. Where its subscriber had given it up, its sink leads
+    /// nowhere, and the stream ends when a frame cannot be sent ([`unsubscribe`](Served::unsubscribe),
+    /// [`retain`](Served::retain)); the next beat finds that out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Instant;
+    ///
+    /// use rideout::owner::Served;
+    ///
+    /// let (mut served, now) = (Served::new(), Instant::now());
+    /// let asked = served.ask("eur", 1, "inbox 7", "reply 1", now);
+    /// assert_eq!((asked.frame, asked.replaced), (None, None)); // held
+    ///
+    /// let first = served.publish().pop().expect("one stream is served");
+    /// assert_eq!((first.number, first.acknowledgements), (1, vec!["reply 1"]));
+    ///
+    /// let refresh = served.ask("eur", 2, "inbox 8", "reply 2", now);
+    /// assert_eq!(refresh.replaced, Some("inbox 7"));
+    /// let state = refresh.frame.expect("there is a state");
+    /// assert_eq!((state.sink, state.number, state.acknowledgements), ("inbox 8", 1, vec!["reply 2"]));
+    /// assert_eq!(served.len(), 1);
+    /// ```
+    pub fn ask(
+        &mut self,
+        key: K,
+        attempt: u32,
+        sink: S,
+        acknowledgement: A,
+        now: Instant,
+    ) -> Asked<K, S, A> {
+        if self.is_over {
+            // Invariant 6.
+            return Asked { frame: None, replaced: Some(sink), refused: Some(acknowledgement) };
+        }
+
+        let at = later(now, self.idle_release);
+        let (stream, replaced) = match self.streams.entry(key.clone()) {
+            Entry::Occupied(served) => {
+                let stream = served.into_mut();
+                stream.postpone(at, &mut self.due);
+                (stream.attempt, stream.number) = (attempt, 0);
+                let replaced = mem::replace(&mut stream.sink, sink);
+                (stream, Some(replaced))
+            }
+            Entry::Vacant(place) => {
+                self.registered += 1;
+                let due = (at, self.registered);
+                self.due.insert(due, key.clone());
+                (place.insert(Stream { sink, attempt, number: 0, held: Vec::new(), due }), None)
+            }
+        };
+
+        let refused = (stream.held.len() == MOST_HELD).then(|| stream.held.remove(0));
+        stream.held.push(acknowledgement);
+        let frame = self.has_state.then(|| stream.next(key));
+        Asked { frame, replaced, refused }
+    }
+
+    /// Returns the next frame of every stream, in no order: there is a state, for the first time or a
+    /// new one.
+    ///
+    /// For those that were asked for before there was a state it is frame 1, and their held answers come
+    /// with it. It is no sign of life.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Instant;
+    ///
+    /// use rideout::owner::Served;
+    ///
+    /// let mut served = Served::new();
+    /// for (key, reply) in [("eur", "reply 1"), ("usd", "reply 2")] {
+    ///     let _ = served.ask(key, 1, "inbox 7", reply, Instant::now());
+    /// }
+    /// for frame in served.publish() {
+    ///     assert_eq!((frame.number, frame.acknowledgements.len()), (1, 1)); // the state, the answer
+    /// }
+    /// for frame in served.publish() {
+    ///     assert_eq!((frame.number, frame.acknowledgements.len()), (2, 0)); // a change
+    /// }
+    /// ```
+    pub fn publish(&mut self) -> Vec<Frame<K, S, A>> {
+        self.has_state = true;
+        self.streams.iter_mut().map(|(key, stream)| stream.next(key.clone())).collect()
+    }
+
+    /// Returns the next frame of one stream alone, such as a resync: `None` where it is not served, or
+    /// there is no state yet. It is no sign of life.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Instant;
+    ///
+    /// use rideout::owner::Served;
+    ///
+    /// let mut served = Served::new();
+    /// let _ = served.publish(); // a state, and nobody to send it to
+    /// let first = served.ask("eur", 1, "inbox 7", "reply 1", Instant::now()).frame;
+    /// assert_eq!(first.expect("there is a state").number, 1);
+    /// assert_eq!(served.push(&"eur").expect("it is served").number, 2);
+    /// assert_eq!(served.push(&"usd"), None);
+    /// ```
+    pub fn push<Q>(&mut self, key: &Q) -> Option<Frame<K, S, A>>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        if !self.has_state {
+            return None;
+        }
+        let (key, _) = self.streams.get_key_value(key)?;
+        let key = key.clone();
+        self.streams.get_mut(key.borrow()).map(|stream| stream.next(key))
+    }
+
+    /// Returns whether a stream is served: a sign of life where it is (`R26`).
+    ///
+    /// Where it is not, the owner answers [`News::NotServing`](crate::News::NotServing) with its own
+    /// activation.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    ///
+    /// use rideout::owner::Served;
+    ///
+    /// let (mut served, now) = (Served::new(), Instant::now());
+    /// let _ = served.ask("eur", 1, "inbox 7", "reply 1", now);
+    /// assert!(!served.beat(&"usd", now));
+    ///
+    /// let ten_minutes = Duration::from_secs(10 * 60);
+    /// assert_eq!(served.next_release(), Some(now + ten_minutes));
+    /// let beat = now + Duration::from_secs(45);
+    /// assert!(served.beat(&"eur", beat));
+    /// assert_eq!(served.next_release(), Some(beat + ten_minutes));
+    ///
+    /// assert!(served.release_idle(now + ten_minutes).is_empty());
+    /// assert_eq!(served.release_idle(beat + ten_minutes)[0].held, ["reply 1"]);
+    /// ```
+    pub fn beat<Q>(&mut self, key: &Q, now: Instant) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let Some(stream) = self.streams.get_mut(key) else {
+            return false;
+        };
+        stream.postpone(later(now, self.idle_release), &mut self.due);
+        true
+    }
+
+    /// Ends the registration that a subscriber says goodbye to, or that cannot be delivered to: named by
+    /// the key and the attempt that it was asked for by.
+    ///
+    /// A goodbye that is late, and meets a newer registration of its stream, ends nothing: a stream that
+    /// is replaced by a refresh is dropped after its successor is served. What a goodbye
+    /// misses, because its ask comes after it, goes when it is idle.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Instant;
+    ///
+    /// use rideout::owner::Served;
+    ///
+    /// let mut served = Served::new();
+    /// let _ = served.ask("eur", 1, "inbox 7", "reply 1", Instant::now());
+    /// let _ = served.ask("eur", 2, "inbox 8", "reply 2", Instant::now());
+    ///
+    /// assert_eq!(served.unsubscribe(&"eur", 1), None); // late
+    /// let ended = served.unsubscribe(&"eur", 2).expect("it is served");
+    /// assert_eq!(ended.held, ["reply 1", "reply 2"]); // to be refused
+    /// ```
+    pub fn unsubscribe<Q>(&mut self, key: &Q, attempt: u32) -> Option<Released<K, S, A>>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        self.streams.get(key).filter(|stream| stream.attempt == attempt)?;
+        self.release(key)
+    }
+
+    /// Ends a stream, whichever ask it was registered by: the owner's own decision, which it announces
+    /// itself (`R43`).
+    pub fn release<Q>(&mut self, key: &Q) -> Option<Released<K, S, A>>
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
+        let (key, stream) = self.streams.remove_entry(key)?;
+        self.due.remove(&stream.due);
+        Some(stream.released(key))
+    }
+
+    /// Ends every stream whose subscriber gave no sign of life for
+    /// [`idle_release`](Served::idle_release), the longest silent first.
+    pub fn release_idle(&mut self, now: Instant) -> Vec<Released<K, S, A>> {
+        let mut released = Vec::new();
+        while let Some(first) = self.due.first_entry()
+            && first.key().0 <= now
+        {
+            let key = first.remove();
+            released.extend(self.release(&key));
+        }
+        released
+    }
+
+    /// Ends every stream for which `keep` returns false: those whose sink is known to be closed.
+    ///
+    /// It looks at the sinks in use now, so it hits no successor. Where `keep` panics, nothing is ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Instant;
+    ///
+    /// use rideout::owner::Served;
+    /// use tokio::sync::mpsc;
+    ///
+    /// let mut served = Served::new();
+    /// let (sink, frames) = mpsc::unbounded_channel::<u64>();
+    /// let _ = served.ask("eur", 1, sink, (), Instant::now());
+    /// assert!(served.retain(|_, sink| !sink.is_closed()).is_empty());
+    ///
+    /// drop(frames);
+    /// assert_eq!(served.retain(|_, sink| !sink.is_closed()).len(), 1);
+    /// ```
+    pub fn retain(&mut self, mut keep: impl FnMut(&K, &S) -> bool) -> Vec<Released<K, S, A>> {
+        let closed = self.streams.iter().filter(|(key, stream)| !keep(key, &stream.sink));
+        let closed: Vec<_> = closed.map(|(key, _)| key.clone()).collect();
+        closed.iter().filter_map(|key| self.release(key)).collect()
+    }
+
+    /// Ends every stream, for good: the owner is torn down.
+    ///
+    /// Held answers are refused at once. The sinks are told that their stream ended when the teardown has
+    /// completed, and only where the end is one to be announced (`R43`). Asks that still come are given
+    /// back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Instant;
+    ///
+    /// use rideout::owner::{Ending, Served};
+    ///
+    /// let mut served = Served::new();
+    /// let _ = served.ask("eur", 1, "inbox 7", "reply 1", Instant::now());
+    ///
+    /// let (ended, ending) = (served.end(), Ending::recycle());
+    /// assert_eq!(ended[0].held, ["reply 1"]); // to be refused
+    /// let to_tell: Vec<_> = ended.iter().filter(|_| ending.is_announced()).map(|it| it.sink).collect();
+    /// assert_eq!(to_tell, ["inbox 7"]);
+    ///
+    /// let late = served.ask("eur", 2, "inbox 8", "reply 2", Instant::now());
+    /// assert_eq!((late.frame, late.refused), (None, Some("reply 2")));
+    /// ```
+    pub fn end(&mut self) -> Vec<Released<K, S, A>> {
+        self.is_over = true;
+        self.due.clear();
+        mem::take(&mut self.streams).into_iter().map(|(key, stream)| stream.released(key)).collect()
+    }
+}
+
+impl<S: Clone, A> Stream<S, A> {
+    /// Invariants 2 and 3.
+    fn next<K>(&mut self, key: K) -> Frame<K, S, A> {
+        let sink = self.sink.clone();
+        self.number = self.number.saturating_add(1);
+        let acknowledgements = mem::take(&mut self.held);
+        Frame { key, attempt: self.attempt, sink, number: self.number, acknowledgements }
+    }
+}
+
+impl<S, A> Stream<S, A> {
+    /// Invariant 4. An older reading of the clock takes nothing back.
+    fn postpone<K>(&mut self, at: Instant, due: &mut BTreeMap<(Instant, u64), K>) {
+        let moved = (at, self.due.1);
+        if moved > self.due
+            && let Some(key) = due.remove(&self.due)
+        {
+            due.insert(moved, key);
+            self.due = moved;
+        }
+    }
+
+    fn released<K>(self, key: K) -> Released<K, S, A> {
+        Released { key, attempt: self.attempt, sink: self.sink, held: self.held }
+    }
+}
+
+impl<K, S, A> Default for Served<K, S, A> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K, S, A> fmt::Debug for Served<K, S, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Served")
+            .field("streams", &self.streams.len())
+            .field("has_state", &self.has_state)
+            .field("is_over", &self.is_over)
+            .finish_non_exhaustive()
+    }
+}

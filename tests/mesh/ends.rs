@@ -40,7 +40,7 @@ async fn nothing_is_left_when_the_mesh_is_dropped() {
         for settled in [false, true] {
             let (mesh, address) = mesh();
             let prices = subscribe(&mesh, &address).await;
-            let news = mesh.news(&address);
+            let news = mesh.news(&address, StreamId::mint());
             let fault = mesh.hold_route(&address).unwrap();
             act(&mesh, &address);
             if settled {
@@ -61,7 +61,7 @@ async fn nothing_is_left_when_the_mesh_is_dropped() {
 async fn a_dropped_mesh_wakes_a_subscription_that_had_fallen_silent() {
     let (mesh, address) = mesh();
     let mut prices = subscribe(&mesh, &address).await;
-    let news = mesh.news(&address);
+    let news = mesh.news(&address, StreamId::mint());
     assert_eq!(value(&mut prices).await, 1);
     let activation = mesh.dispose(&address).unwrap();
     torn_down(&mesh, &activation).await;

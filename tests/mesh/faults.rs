@@ -8,7 +8,7 @@ async fn a_killed_owner_says_nothing_and_the_route_refuses_until_its_lease_ends(
     let (mesh, address) = mesh();
     mesh.set_lease(4 * SECOND);
     let mut prices = subscribe(&mesh, &address).await;
-    let mut news = mesh.news(&address);
+    let mut news = mesh.news(&address, prices.stream());
     let mut join = mesh.teardown_of(prices.activation()).unwrap();
 
     let killed = mesh.kill(&address).unwrap();
@@ -52,7 +52,7 @@ async fn an_ask_that_a_killed_owner_had_accepted_is_refused_by_the_route() {
 async fn an_owner_that_is_killed_in_its_teardown_never_completes_it() {
     let (mesh, address) = mesh();
     let prices = subscribe(&mesh, &address).await;
-    let mut news = mesh.news(&address);
+    let mut news = mesh.news(&address, prices.stream());
     let recycled = mesh.recycle(&address).unwrap();
     let mut join = mesh.teardown_of(&recycled).unwrap();
     settle().await;
@@ -72,6 +72,7 @@ async fn an_owner_that_is_killed_in_its_teardown_never_completes_it() {
 async fn a_teardown_may_last_for_ever() {
     let (mesh, address) = mesh();
     mesh.set_teardown(Duration::MAX);
+    mesh.set_watchdog(Duration::MAX);
     mesh.activate(&address).unwrap();
     let wedged = mesh.recycle(&address).unwrap();
     mesh.set_teardown(Duration::ZERO); // too late for this one
@@ -86,7 +87,7 @@ async fn a_teardown_may_last_for_ever() {
 #[tokio::test(start_paused = true)]
 async fn a_held_route_points_at_the_corpse_until_it_is_let_go() {
     let (mesh, address) = mesh();
-    let mut news = mesh.news(&address);
+    let mut news = mesh.news(&address, StreamId::mint());
     let corpse = mesh.activate(&address).unwrap();
     let (fault, second) = (mesh.hold_route(&address).unwrap(), mesh.hold_route(&address).unwrap());
     assert!(!fault.is_in_force());

@@ -12,7 +12,7 @@ use rideout::{
     Activation, Address, Closing, Kind, News, Refusal, Refused, Rejection, RideError, RideOut,
     Ruling, Speaker, StreamId,
     ledger::Key,
-    mesh::{FaultGuard, Mesh, NewsStream, Subscription, Versioned},
+    mesh::{FaultGuard, Mesh, NewsStream, Subscription, Update},
     refusal::answered_by,
 };
 use tokio::{

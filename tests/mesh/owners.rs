@@ -27,12 +27,12 @@ async fn a_subscription_is_the_full_state_and_then_the_changes() {
         mesh.subscribe(&address, StreamId::mint()).await.unwrap().activation(),
         Some(late.activation())
     );
-    let item = |version, value| Some(Ok(Versioned { version, value }));
-    assert_eq!(in_time(early.next()).await, item(1, 1));
-    assert_eq!(in_time(early.next()).await, item(2, 10));
-    assert_eq!(in_time(early.next()).await, item(3, 20));
-    assert_eq!(in_time(late.next()).await, item(2, 10));
-    assert_eq!(in_time(late.next()).await, item(3, 20));
+    let item = |frame, version, value| Some(Ok(Update { frame, version, value }));
+    assert_eq!(in_time(early.next()).await, item(1, 1, 1));
+    assert_eq!(in_time(early.next()).await, item(2, 2, 10));
+    assert_eq!(in_time(early.next()).await, item(3, 3, 20));
+    assert_eq!(in_time(late.next()).await, item(1, 2, 10));
+    assert_eq!(in_time(late.next()).await, item(2, 3, 20));
     assert!(is_silent(&mut early) && is_silent(&mut late));
 }
 
@@ -40,7 +40,7 @@ async fn a_subscription_is_the_full_state_and_then_the_changes() {
 async fn without_stored_state_the_router_answers_not_found() {
     let (mesh, _) = mesh();
     let nowhere = address("prices/chf");
-    let mut news = mesh.news(&nowhere);
+    let mut news = mesh.news(&nowhere, StreamId::mint());
 
     let refusal = refused(&mesh, &nowhere).await;
     assert_eq!(refusal.ruling(&nowhere), Ruling::Verdict(Kind::NotFound));
@@ -59,7 +59,7 @@ async fn without_stored_state_the_router_answers_not_found() {
 #[tokio::test(start_paused = true)]
 async fn asks_at_one_instant_start_one_activation() {
     let (mesh, address) = mesh();
-    let mut news = mesh.news(&address);
+    let mut news = mesh.news(&address, StreamId::mint());
     let streams = join_all((0..20).map(|_| subscribe(&mesh, &address))).await;
 
     let activation = streams[0].activation().clone();
@@ -88,7 +88,7 @@ async fn a_recycle_refuses_tears_down_is_announced_and_comes_back() {
     mesh.set_teardown(3 * SECOND);
     let mut prices = subscribe(&mesh, &address).await;
     assert_eq!(value(&mut prices).await, 1);
-    let mut news = mesh.news(&address);
+    let mut news = mesh.news(&address, prices.stream());
     let began = Instant::now();
 
     let recycled = mesh.recycle(&address).unwrap();
@@ -96,7 +96,7 @@ async fn a_recycle_refuses_tears_down_is_announced_and_comes_back() {
     let refusal = refused(&mesh, &address).await;
     is_by_owner(&refusal, &address, &recycled);
     assert!(refusal.message.ends_with("Rejecting now."), "{refusal}");
-    assert!(refusal.message.contains("asked for by a recycle"), "{refusal}");
+    assert!(refusal.message.contains("RunLevel=DisposeHosted, recycle"), "{refusal}");
     is_by_owner(&mesh.write(&address, 2).await.unwrap_err(), &address, &recycled);
     assert_eq!(mesh.activation_of(&address).as_ref(), Some(&recycled));
 
@@ -177,14 +177,14 @@ async fn what_was_accepted_and_could_not_be_finished_says_so() {
 async fn only_a_recycle_is_announced_and_only_to_subscribers() {
     let (mesh, address) = mesh();
     let mut prices = subscribe(&mesh, &address).await;
-    let mut news = mesh.news(&address);
+    let mut news = mesh.news(&address, prices.stream());
 
     let disposed = mesh.dispose(&address).unwrap();
     // The first who asks for the end decides how it ends.
     assert_eq!(mesh.recycle(&address).as_ref(), Some(&disposed));
     let refusal = refused(&mesh, &address).await;
     is_by_owner(&refusal, &address, &disposed);
-    assert!(refusal.message.contains("asked for by a dispose"), "{refusal}");
+    assert!(refusal.message.contains("RunLevel=DisposeHosted, dispose"), "{refusal}");
     torn_down(&mesh, &disposed).await;
     settle().await;
     assert_eq!(told(&mut news), []);

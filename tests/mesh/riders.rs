@@ -8,15 +8,17 @@ fn rider(
     address: &Address,
 ) -> impl FusedStream<Item = Result<u64, RideError<Refusal>>> + Unpin + use<> {
     let (asked, joined, address) = (mesh.clone(), mesh.clone(), address.clone());
-    let news = mesh.news(&address);
-    RideOut::new(address.clone(), move |ask| {
+    let told = address.clone();
+    let rider = RideOut::new(address.clone(), move |ask| {
         let (mesh, address) = (asked.clone(), address.clone());
         async move { mesh.subscribe(&address, ask.stream).await }
-    })
-    .join(move |activation| joined.teardown_of(&activation))
-    .news(news)
-    .version(|item| item.version)
-    .map_ok(|item| item.value)
+    });
+    let news = mesh.news(&told, rider.stream());
+    rider
+        .join(move |activation| joined.teardown_of(&activation))
+        .news(news)
+        .version(|item| item.version)
+        .map_ok(|item| item.value)
 }
 
 /// C19: a live reader hears of a recycle by the announcement alone, and ends up on the successor,

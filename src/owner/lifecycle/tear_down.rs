@@ -34,13 +34,13 @@ use crate::{
 ///
 /// # Panics
 ///
-/// A panic of `last` reaches the caller of the poll when the owner is dead and its teardown completed:
-/// it holds nobody up. The timer of tokio needs a runtime.
+/// A panic of `last`, of a last word, or of a waker reaches the caller of the poll when the owner is
+/// dead and its teardown completed: it holds nobody up. The timer of tokio needs a runtime.
 ///
 /// # Cancel safety
 ///
 /// The end itself is the lifetime's: dropped, it stops at the level it has reached, `last` is lost, and
-/// another [`tear_down`](Lifecycle::tear_down) goes on from there.
+/// another [`tear_down`](Lifecycle::tear_down) goes on from there, with limits that begin anew.
 ///
 /// # Examples
 ///
@@ -72,7 +72,7 @@ pub struct TearDown<F, T: Clock = DefaultTimer> {
     limits: Limits,
     #[pin]
     last: Option<F>,
-    // The level that was looked at last, and the time it has, where it is bounded.
+    // The level that was entered last, and the time it has, where it is bounded.
     level: RunLevel,
     #[pin]
     limit: Option<T::Sleep>,
@@ -168,8 +168,7 @@ impl<F: Future<Output = ()>, T: Timer> Future for TearDown<F, T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         // Each turn passes a level or ends, but for children that go one by one.
         loop {
-            let lifecycle = self.waiter.lifecycle.clone();
-            let (level, progress) = lifecycle.look();
+            let (level, progress) = self.waiter.lifecycle.look();
             if level < RunLevel::Quiescing {
                 ready!(self.as_mut().project().waiter.poll(cx, told));
                 continue;
@@ -182,26 +181,24 @@ impl<F: Future<Output = ()>, T: Timer> Future for TearDown<F, T> {
                 self.as_mut().enter(level);
             }
             if level == RunLevel::HostedDisposed {
-                lifecycle.rise(RunLevel::ShutDown);
+                self.as_mut().keep(|lifecycle| lifecycle.rise(RunLevel::ShutDown));
                 continue;
             }
             if level == RunLevel::ShutDown && self.as_mut().poll_last(cx).is_ready() {
-                // A panic of the last words comes after all else that is to be done.
-                if let Err(payload) = unwind::caught(|| lifecycle.die()) {
-                    self.as_mut().project().panicked.get_or_insert(payload);
-                }
+                self.as_mut().put_away();
+                self.as_mut().keep(|lifecycle| lifecycle.die(false));
                 continue;
             }
             let moves = |state: &State| state.progress != progress || state.children_are_gone();
             if self.as_mut().project().waiter.poll(cx, moves).is_ready() {
-                if level == RunLevel::DisposeHosted && lifecycle.has_no_children() {
-                    lifecycle.rise(RunLevel::HostedDisposed);
+                if level == RunLevel::DisposeHosted {
+                    self.as_mut().keep(Lifecycle::hosted_disposed);
                 }
                 continue;
             }
             let this = self.as_mut().project();
             if unwind::poll_away(this.limit, cx).is_ready() {
-                lifecycle.time_is_up(level);
+                self.as_mut().keep(|lifecycle| lifecycle.time_is_up(level));
                 continue;
             }
             ready!(unwind::poll_away(this.watchdog, cx));
@@ -217,33 +214,34 @@ fn told(state: &State) -> bool {
 
 impl<F: Future<Output = ()>, T: Timer> TearDown<F, T> {
     /// A phase begins.
-    fn enter(self: Pin<&mut Self>, level: RunLevel) {
-        let mut this = self.project();
+    fn enter(mut self: Pin<&mut Self>, level: RunLevel) {
+        let mut this = self.as_mut().project();
         let limit = match level {
             RunLevel::Quiescing => Some(this.limits.quiesce),
             RunLevel::DisposeHosted => Some(this.limits.children),
             _ => None,
         };
-        *this.level = level;
+        // The timer is foreign: where it panics, the phase is entered again.
         this.limit.set(limit.map(|limit| this.timer.sleep(limit)));
+        *this.level = level;
         if level == RunLevel::DisposeHosted {
-            this.waiter.lifecycle.dispose_children();
+            self.keep(Lifecycle::tell_children);
         }
     }
 
     /// Sets the watchdog anew where there was progress.
     fn watch(self: Pin<&mut Self>, progress: u64) {
         let mut this = self.project();
-        let now = this.timer.now();
-        let watch = this.watch.get_or_insert_with(|| Watch {
-            ends: later(now, this.limits.longest),
-            progress: progress.wrapping_sub(1),
-        });
-        if watch.progress != progress {
-            watch.progress = progress;
-            let left = watch.ends.saturating_duration_since(now);
-            this.watchdog.set(Some(this.timer.sleep(left.min(this.limits.watchdog))));
+        let is_seen = this.watch.as_ref().is_some_and(|watch| watch.progress == progress);
+        if is_seen && this.watchdog.is_some() {
+            return;
         }
+        let now = this.timer.now();
+        let ends = later(now, this.limits.longest);
+        let watch = this.watch.get_or_insert(Watch { ends, progress });
+        let left = watch.ends.saturating_duration_since(now);
+        this.watchdog.set(Some(this.timer.sleep(left.min(this.limits.watchdog))));
+        watch.progress = progress;
     }
 
     /// The owner's own last code; a panic of it is kept until the owner is dead.
@@ -259,8 +257,8 @@ impl<F: Future<Output = ()>, T: Timer> TearDown<F, T> {
     }
 
     /// The watchdog forces the end.
-    fn bite(self: Pin<&mut Self>, level: RunLevel) {
-        let this = self.project();
+    fn bite(mut self: Pin<&mut Self>, level: RunLevel) {
+        let this = self.as_mut().project();
         let lifecycle = &this.waiter.lifecycle;
         tracing::error!(
             owner = %lifecycle.address(),
@@ -270,24 +268,41 @@ impl<F: Future<Output = ()>, T: Timer> TearDown<F, T> {
             this.limits.watchdog,
             this.limits.longest,
         );
-        if let Err(payload) = unwind::caught(|| lifecycle.force()) {
-            this.panicked.get_or_insert(payload);
-        }
+        self.as_mut().put_away();
+        self.keep(Lifecycle::force);
     }
 
     /// It is dead, perhaps by force: the last words may still be being said on another thread.
-    fn dead(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let mut this = self.project();
-        this.limit.set(None);
-        this.watchdog.set(None);
-        if let Err(payload) = unwind::caught(|| this.last.set(None)) {
-            this.panicked.get_or_insert(payload);
-        }
+    fn dead(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.as_mut().put_away();
+        let this = self.project();
         let teardown = this.waiter.lifecycle.teardown();
         ready!(Pin::new(this.completed.get_or_insert_with(|| teardown.completed())).poll(cx));
         match this.panicked.take() {
             Some(payload) => std::panic::resume_unwind(payload),
             None => Poll::Ready(()),
+        }
+    }
+
+    /// Drops the timers and the last code, before anybody hears that the teardown is completed.
+    fn put_away(self: Pin<&mut Self>) {
+        let mut this = self.project();
+        let dropped = unwind::caught(|| {
+            this.limit.set(None);
+            this.watchdog.set(None);
+            this.last.set(None);
+        });
+        if let Err(payload) = dropped {
+            this.panicked.get_or_insert(payload);
+        }
+    }
+
+    /// Runs what wakes others or says last words. The first panic of theirs waits until the owner is
+    /// dead.
+    fn keep(self: Pin<&mut Self>, code: impl FnOnce(&Lifecycle)) {
+        let this = self.project();
+        if let Err(payload) = unwind::caught(|| code(&this.waiter.lifecycle)) {
+            this.panicked.get_or_insert(payload);
         }
     }
 }
@@ -307,36 +322,42 @@ impl Lifecycle {
         self.shared.state.announce(|state| state.rise(level));
     }
 
-    fn has_no_children(&self) -> bool {
-        self.shared.state.with(|state| state.children.is_empty())
+    /// Passes on where the children are gone.
+    fn hosted_disposed(&self) {
+        let state = &self.shared.state;
+        state.announce(|state| state.children_are_gone() && state.rise(RunLevel::HostedDisposed));
     }
 
     /// Tells the children, all together; the subtree is frozen since this one was told.
-    fn dispose_children(&self) {
+    fn tell_children(&self) {
         let ending = self.ending().unwrap_or_else(super::Ending::dispose);
-        for child in self.children() {
-            child.dispose(ending.of_children(self.address()));
-        }
+        let told = self.children().into_iter().map(|child| {
+            let ending = ending.of_children(self.address());
+            move || _ = child.tell(ending)
+        });
+        unwind::all(told);
     }
 
     /// A phase has had its time.
     fn time_is_up(&self, level: RunLevel) {
-        match level {
-            RunLevel::Quiescing => {
-                let timed_out = self.shared.state.announce(|state| {
-                    let times_out = state.level == level && state.rise(RunLevel::DisposeHosted);
-                    state.quiesce_timed_out |= times_out;
-                    times_out
-                });
-                if timed_out {
-                    tracing::warn!(
-                        owner = %self.address(),
-                        activation = %self.activation(),
-                        "quiescing ran out of time while replies were pending"
-                    );
-                }
-            }
-            _ => self.rise(RunLevel::HostedDisposed),
+        if level != RunLevel::Quiescing {
+            return self.rise(RunLevel::HostedDisposed);
         }
+        let mut timed_out = false;
+        let woken = unwind::caught(|| {
+            self.shared.state.announce(|state| {
+                timed_out = state.level == level && state.rise(RunLevel::DisposeHosted);
+                state.quiesce_timed_out |= timed_out;
+                timed_out
+            });
+        });
+        if timed_out {
+            tracing::warn!(
+                owner = %self.address(),
+                activation = %self.activation(),
+                "quiescing ran out of time while replies were pending"
+            );
+        }
+        unwind::resume_first([woken]);
     }
 }

@@ -4,7 +4,7 @@ use futures_core::Stream;
 
 use super::RideOut;
 use crate::{
-    activation::Activation,
+    activation::{Activation, StreamId},
     budget::Budget,
     refusal::News,
     rider::{Join, Nudger, Phases, Source},
@@ -232,6 +232,31 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     pub fn re_ask_on_completion(mut self) -> Self {
         self.ride.state.re_ask_on_completion = true;
         self
+    }
+
+    /// Returns the identity of the stream, which each ask, beat and give-up of the rider carries.
+    ///
+    /// It is there before anything is asked, so that news of the stream can be listened to from the
+    /// start.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{TryStreamExt, stream};
+    /// use rideout::{Refusal, RideOut};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut asked_for = RideOut::new("x".parse()?, |ask| async move {
+    ///     Ok(stream::iter([Ok::<_, Refusal>(ask.stream)]))
+    /// });
+    /// let stream = asked_for.stream();
+    /// assert_eq!(asked_for.try_next().await?, Some(stream));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn stream(&self) -> StreamId {
+        self.ride.state.carrier.stream()
     }
 
     /// Returns a handle by which any thread may ask for a re-ask.

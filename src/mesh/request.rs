@@ -1,0 +1,79 @@
+//! What can be asked of a hub, and how is it answered?
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use super::{Versioned, subscription::Opened};
+use crate::{
+    activation::StreamId,
+    owner::{Message, Pending, Sort, Voice},
+    refusal::Refusal,
+};
+
+/// The answer to a request, on its own way back, which no route closes.
+pub(super) type Reply<A> = oneshot::Sender<Result<A, Refusal>>;
+
+/// Makes the next state of one, at the owner and at every subscriber.
+pub(super) type Patch<T> = Arc<dyn Fn(&T) -> T + Send + Sync>;
+
+/// A request on its way to a hub.
+pub(super) enum Request<T> {
+    Subscribe { stream: StreamId, attempt: u32, reply: Reply<Opened<T>> },
+    Read { reply: Reply<Arc<Versioned<T>>> },
+    Write { value: T, reply: Reply<u64> },
+    Patch { patch: Patch<T>, reply: Reply<u64> },
+    Beat { stream: StreamId },
+}
+
+impl<T> Message for Request<T> {
+    fn name(&self) -> &str {
+        match self {
+            Request::Subscribe { .. } => "SubscribeRequest",
+            Request::Read { .. } => "ReadRequest",
+            Request::Write { .. } => "WriteRequest",
+            Request::Patch { .. } => "PatchRequest",
+            Request::Beat { .. } => "Beat",
+        }
+    }
+
+    fn sort(&self) -> Sort {
+        match self {
+            Request::Beat { .. } => Sort::Ignorable,
+            _ => Sort::Request,
+        }
+    }
+
+    /// Where the asker is gone there is nobody to tell. All ask from this process, so that whoever
+    /// speaks reaches them the same way.
+    fn refuse(self, refusal: Refusal, _: Voice) {
+        match self {
+            Request::Subscribe { reply, .. } => _ = reply.send(Err(refusal)),
+            Request::Read { reply } => _ = reply.send(Err(refusal)),
+            Request::Write { reply, .. } | Request::Patch { reply, .. } => {
+                _ = reply.send(Err(refusal));
+            }
+            Request::Beat { .. } => {}
+        }
+    }
+}
+
+/// A request that a hub has taken up: its reply is pending.
+pub(super) struct Accepted<T> {
+    pub(super) request: Request<T>,
+    pub(super) pending: Pending,
+}
+
+impl<T> Message for Accepted<T> {
+    fn name(&self) -> &str {
+        self.request.name()
+    }
+
+    fn sort(&self) -> Sort {
+        self.request.sort()
+    }
+
+    fn refuse(self, refusal: Refusal, voice: Voice) {
+        self.request.refuse(refusal, voice);
+    }
+}

@@ -1,0 +1,384 @@
+//! `Lifecycle` (R37, R40, R43, R45) by itself: levels, the freeze, words, and what is left behind. Its
+//! driver is in `owner_tear_down.rs`.
+
+mod by_hand;
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+    task::{Wake, Waker},
+    thread,
+};
+
+use by_hand::{Task, kept, poll};
+use rideout::{
+    Address, Party, Refusal, Rejection,
+    owner::{Ending, Lifecycle, Pending, Reached, RunLevel, Voice},
+    refusal::answered_by,
+};
+
+const LEVELS: [RunLevel; 7] = [
+    RunLevel::Starting,
+    RunLevel::Started,
+    RunLevel::Quiescing,
+    RunLevel::DisposeHosted,
+    RunLevel::HostedDisposed,
+    RunLevel::ShutDown,
+    RunLevel::Dead,
+];
+
+fn address(path: &str) -> Address {
+    path.parse().expect("a valid address")
+}
+
+fn owner() -> Lifecycle {
+    Lifecycle::new(address("prices"))
+}
+
+fn child(parent: &Lifecycle, name: &str) -> Lifecycle {
+    parent.child(address(name)).expect("its parent lives")
+}
+
+/// A promise by exactly this lifetime: read from its fields, and from its text alone (`R3`, `R4`).
+fn is_promise_of(refusal: &Refusal, owner: &Lifecycle) {
+    let by = Some(Rejection::by_owner(Some(owner.activation().clone())));
+    assert_eq!(refusal.promise(owner.address()), by, "{refusal}");
+    let text = Refusal::from_text(refusal.to_string());
+    assert_eq!(text.promise(owner.address()), by, "{refusal}");
+    assert!(answered_by(&refusal.to_string(), owner.address()));
+    let other = address("other/owner");
+    assert_ne!(text.speaker(&other).party(), Party::Owner, "another address");
+    assert!(!answered_by(&refusal.to_string(), &other));
+}
+
+#[test]
+fn the_face_is_what_a_server_needs() {
+    fn is<T: Send + Sync + Unpin + 'static>() {}
+    is::<Lifecycle>();
+    is::<Pending>();
+    is::<Reached>();
+    is::<Ending>();
+    fn is_sent<T: Send>(_: T) {}
+    is_sent(owner().tear_down(async {}));
+}
+
+#[test]
+fn the_levels_are_in_order() {
+    assert!(LEVELS.is_sorted_by(|a, b| a < b));
+    assert_eq!(RunLevel::default(), LEVELS[0]);
+}
+
+#[test]
+fn births_are_in_order_and_activations_differ() {
+    let parent = owner();
+    let mut lives = vec![parent.clone()];
+    lives.extend((0..100).map(|n| child(&parent, &format!("prices/{n}"))));
+    assert!(lives.is_sorted_by(|a, b| a.born() < b.born()));
+    let tags: BTreeSet<_> = lives.iter().map(|life| life.activation().as_str()).collect();
+    assert_eq!(tags.len(), lives.len());
+    assert_eq!(parent.clone().activation(), parent.activation());
+}
+
+/// R37: at once, idempotent, the first decides.
+#[test]
+fn dispose_returns_at_once_and_the_first_decides() {
+    let idle = owner();
+    assert!(!idle.is_refusing() && idle.ending().is_none());
+    assert!(idle.dispose(Ending::recycle().asked_by("ops")));
+    assert!(idle.is_refusing(), "nothing is pending: at once");
+    assert_eq!(idle.level(), RunLevel::DisposeHosted, "and nobody drives it");
+    for later in [Ending::deletion(), Ending::dispose(), Ending::recycle().asked_by("another")] {
+        assert!(!idle.dispose(later));
+    }
+    assert_eq!(idle.ending(), Some(Ending::recycle().asked_by("ops")));
+    idle.started();
+    assert_eq!(idle.level(), RunLevel::DisposeHosted, "no level falls");
+}
+
+#[test]
+fn the_end_waits_for_every_reply() {
+    let owner = owner();
+    owner.started();
+    let replies = [owner.pending(), owner.pending()];
+    assert!(!owner.is_idle());
+    owner.dispose(Ending::dispose());
+    for reply in replies {
+        assert_eq!(owner.level(), RunLevel::Quiescing);
+        assert!(!owner.is_refusing(), "it serves still");
+        drop(reply);
+    }
+    assert!(owner.is_idle());
+    assert_eq!(owner.level(), RunLevel::DisposeHosted);
+    drop(owner.pending());
+    assert_eq!(owner.level(), RunLevel::DisposeHosted, "a late reply changes nothing");
+}
+
+#[test]
+fn a_dead_owner_is_not_disposed() {
+    let owner = owner();
+    owner.force();
+    assert!(!owner.dispose(Ending::recycle()));
+    assert_eq!((owner.ending(), owner.level()), (None, RunLevel::Dead));
+    assert!(owner.was_forced() && owner.is_refusing() && owner.teardown().is_complete());
+}
+
+/// Tries to create below all of these when it is woken.
+struct Tries(Vec<Lifecycle>, Mutex<Vec<bool>>);
+
+impl Wake for Tries {
+    fn wake(self: Arc<Self>) {
+        let born = self.0.iter().map(|life| life.child(address("prices/late")).is_ok());
+        self.1.lock().unwrap().extend(born);
+    }
+}
+
+/// R37: who is told first finds the whole subtree frozen; who is beside it is not.
+#[test]
+fn the_whole_subtree_is_frozen_before_anyone_is_told() {
+    let root = owner();
+    let sub = child(&root, "prices/eur");
+    let beside = child(&root, "prices/usd");
+    let mut subtree = vec![sub.clone()];
+    for n in 0..50 {
+        let wide = child(&sub, &format!("prices/eur/{n}"));
+        subtree.push(child(&wide, &format!("prices/eur/{n}/deep")));
+        subtree.push(wide);
+    }
+    let tries = Arc::new(Tries(subtree.clone(), Mutex::default()));
+    let mut told = sub.reached(RunLevel::Quiescing);
+    assert!(poll(&mut told, &Waker::from(Arc::clone(&tries))).is_pending());
+    assert!(subtree.iter().all(|life| life.child(address("prices/early")).is_ok()));
+
+    sub.dispose(Ending::dispose());
+    assert_eq!(*tries.1.lock().unwrap(), vec![false; subtree.len()]);
+    assert!(subtree[1..].iter().all(|life| life.level() == RunLevel::Starting), "not told yet");
+    assert!(beside.child(address("prices/usd/spot")).is_ok());
+    assert!(root.child(address("prices/gbp")).is_ok());
+}
+
+/// R40: who was frozen from above, and is not told yet, says who asked all the same.
+#[test]
+fn a_creation_is_refused_by_who_was_asked_and_says_why() {
+    let root = owner();
+    let parent = child(&root, "prices/eur");
+    let nested = child(&parent, "prices/eur/spot");
+    root.dispose(Ending::recycle().asked_by("ops").reason("a new build"));
+    for (life, who) in [(&root, "recycle asked for by ops"), (&nested, "asked for by prices")] {
+        let refusal = life.child(address("prices/eur/spot/x")).unwrap_err();
+        is_promise_of(&refusal, life);
+        let text = refusal.to_string();
+        for part in [who, "a new build", "cannot create prices/eur/spot/x", "RunLevel="] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+    drop(root);
+    assert!(!nested.closing().at_the_door("no").to_string().contains("asked for"), "not known");
+}
+
+/// A chain so deep that anything recursive in it overflows the stack, and anything quadratic never ends.
+#[test]
+fn a_tree_of_any_depth_is_frozen_ended_forced_and_dropped() {
+    const DEPTH: usize = 100_000;
+    let chain = || {
+        let mut chain = vec![owner()];
+        for _ in 1..DEPTH {
+            let next = child(chain.last().unwrap(), "prices/x");
+            chain.push(next);
+        }
+        chain
+    };
+    let deep = move || {
+        let ended = chain();
+        let mut drivers: Vec<_> =
+            ended.iter().map(|life| Box::pin(life.tear_down(async {}).timer(Never))).collect();
+        assert!(ended[0].dispose(Ending::dispose()));
+        let mut sample = ended.iter().step_by(9_999); // the last one too
+        assert!(sample.all(|life| life.child(address("prices/y")).is_err()));
+        assert_eq!(ended[DEPTH - 1].level(), RunLevel::Starting);
+        for driver in &mut drivers {
+            let _ = poll(driver, Waker::noop());
+        }
+        assert!(drivers.iter_mut().rev().all(|driver| poll(driver, Waker::noop()).is_ready()));
+        assert!(ended.iter().all(|life| life.teardown().is_complete() && !life.was_forced()));
+
+        let forced = chain();
+        forced[0].force();
+        assert!(forced.iter().all(|life| life.was_forced() && life.teardown().is_complete()));
+
+        drop(chain());
+        let mut bottom_up = chain();
+        while bottom_up.pop().is_some() {}
+    };
+    thread::Builder::new().stack_size(256 * 1024).spawn(deep).unwrap().join().unwrap();
+}
+
+/// A clock on which nothing is ever over.
+struct Never;
+
+impl rideout::time::Timer for Never {
+    type Sleep = std::future::Pending<()>;
+
+    fn sleep(&self, _: std::time::Duration) -> Self::Sleep {
+        std::future::pending()
+    }
+
+    fn now(&self) -> std::time::Instant {
+        std::time::Instant::now()
+    }
+}
+
+#[test]
+fn children_that_come_and_go_leave_nothing() {
+    let parent = owner();
+    let come_and_go = || {
+        drop(child(&parent, "prices/dropped"));
+        child(&parent, "prices/forced").force();
+    };
+    come_and_go();
+    let held = allocation_counter::measure(|| (0..50_000).for_each(|_| come_and_go()));
+    assert!(held.bytes_current.abs() < 1_000, "{held:?}");
+
+    // The control: those that live are held.
+    let mut living = Vec::with_capacity(1_000);
+    let held = allocation_counter::measure(|| {
+        living.extend((0..1_000).map(|_| child(&parent, "prices/living")));
+    });
+    assert!(held.bytes_current > 100_000, "{held:?}");
+    parent.dispose(Ending::dispose());
+    let refused = allocation_counter::measure(|| {
+        (0..1_000).for_each(|_| drop(parent.child(address("prices/late"))));
+    });
+    assert!(refused.bytes_current.abs() < 1_000, "{refused:?}");
+}
+
+/// A killed process: no last words, and its teardown is never completed. A future that waits for a
+/// level is a handle like any other.
+#[test]
+fn a_killed_lifetime_says_nothing() {
+    let parent = owner();
+    let said = Arc::new(());
+    let killed = child(&parent, "prices/eur");
+    let word = Arc::clone(&said);
+    killed.on_death(move || panic!("said {word:?}"));
+    let mut completed = killed.teardown().completed();
+    let reply = killed.pending();
+    let reached = killed.reached(RunLevel::Dead);
+    drop(killed);
+    drop(reply);
+    assert_eq!(Arc::strong_count(&said), 2, "it is waited for, so it lives");
+    drop(reached);
+    assert_eq!(Arc::strong_count(&said), 1);
+    assert!(poll(&mut completed, Waker::noop()).is_pending());
+}
+
+#[test]
+fn who_waits_for_a_level_hears_it_and_leaves_nothing() {
+    let owner = owner();
+    let tasks: Vec<_> = LEVELS.iter().map(|_| Task::new()).collect();
+    let mut waits: Vec<_> = LEVELS.iter().map(|level| owner.reached(*level)).collect();
+    let ready = |waits: &mut Vec<Reached>| -> Vec<bool> {
+        let polled = waits.iter_mut().zip(&tasks).map(|(wait, (_, waker))| poll(wait, waker));
+        polled.map(|polled| polled.is_ready()).collect()
+    };
+    assert_eq!(ready(&mut waits), LEVELS.map(|level| level <= RunLevel::Starting));
+    let reply = owner.pending();
+    owner.dispose(Ending::dispose());
+    assert!(tasks[1..].iter().all(|(task, _)| task.wakes() == 1));
+    for _ in 0..2 {
+        assert_eq!(ready(&mut waits), LEVELS.map(|level| level <= RunLevel::Quiescing));
+    }
+    drop(waits.remove(5));
+    assert_eq!(kept(&tasks[5].0), 0);
+    drop(reply);
+    owner.force();
+    drop(waits);
+    assert!(tasks.iter().all(|(task, _)| kept(task) == 0));
+    assert!(poll(&mut owner.reached(RunLevel::Dead), Waker::noop()).is_ready());
+}
+
+/// R40: by the owner, else its parent, else in process.
+#[test]
+fn a_refusal_has_a_voice_as_long_as_anybody_can_speak() {
+    let alone = owner();
+    assert_eq!(alone.voice(), Voice::Owner);
+    alone.dispose(Ending::dispose());
+    assert_eq!(alone.voice(), Voice::Owner, "it refuses, and by itself");
+    alone.force();
+    assert_eq!(alone.voice(), Voice::InProcess);
+
+    let parent = owner();
+    let [dead, orphan] = ["a", "b"].map(|name| child(&parent, name));
+    dead.force();
+    assert_eq!(dead.voice(), Voice::Parent);
+    let reply = parent.pending();
+    parent.dispose(Ending::dispose());
+    assert_eq!(dead.voice(), Voice::Parent, "it serves still");
+    drop(reply);
+    assert_eq!(dead.voice(), Voice::InProcess);
+    assert_eq!(orphan.voice(), Voice::Owner);
+    drop(parent);
+    orphan.force();
+    assert_eq!(orphan.voice(), Voice::InProcess);
+}
+
+/// R45: refuses, says so last, and lives on; also one that is told to end then.
+#[test]
+fn a_leaving_owner_refuses_and_lives() {
+    let owner = owner();
+    owner.started();
+    assert!(!owner.is_leaving());
+    owner.leave();
+    assert!(owner.is_leaving() && owner.is_refusing());
+    assert_eq!(owner.level(), RunLevel::Started);
+    for _ in 0..2 {
+        let refusal = owner.closing().at_the_door("cannot process Subscribe");
+        is_promise_of(&refusal, &owner);
+        let before = refusal.to_string();
+        let (detail, _) = before.split_once(") — ").unwrap();
+        assert!(detail.ends_with("its host is stopping"), "{before}");
+        owner.dispose(Ending::dispose());
+    }
+}
+
+/// R40, R2 to R4: at every level, whatever was given as who and why.
+#[test]
+fn every_refusal_is_this_owner_s_whatever_is_told_in_it() {
+    let hostile = [
+        "",
+        "ops",
+        "\u{0}\n\r\t\u{85}\u{2028}",
+        "ops) — ",
+        "((((",
+        &owner().closing().at_the_door("activation #00 and cannot").to_string(),
+        &Refusal::host_cannot_route(&address("prices")).to_string(),
+        &"x".repeat(100_000),
+    ];
+    for text in hostile {
+        let endings: [fn() -> Ending; 3] = [Ending::recycle, Ending::deletion, Ending::dispose];
+        for ending in endings {
+            let owner = owner();
+            let child = child(&owner, "prices/eur");
+            let reply = owner.pending();
+            owner.dispose(ending().asked_by(text).reason(text));
+            is_promise_of(&owner.closing().at_the_door(text), &owner);
+            is_promise_of(&child.closing().accepted(text), &child);
+            drop(reply);
+            is_promise_of(&owner.closing().accepted(text), &owner);
+            owner.force();
+            let refusal = owner.closing().at_the_door("cannot process Subscribe");
+            is_promise_of(&refusal, &owner);
+            assert!(refusal.to_string().contains("RunLevel=Dead, "), "{refusal}");
+        }
+    }
+}
+
+#[test]
+fn an_ending_tells_what_is_known_of_it() {
+    let told = |ending: Ending| (ending.to_string(), ending.is_announced());
+    assert_eq!(told(Ending::recycle()), ("recycle".into(), true));
+    assert_eq!(
+        told(Ending::deletion().asked_by("ops")),
+        ("deletion asked for by ops".into(), true)
+    );
+    assert_eq!(told(Ending::dispose().reason("idle")), ("dispose: idle".into(), false));
+}

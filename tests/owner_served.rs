@@ -1,0 +1,549 @@
+//! `Served` (R44, R44b, the owner's half of R26): one registration a stream, numbered frames, state
+//! before answer, idle release, and every answer once.
+
+use std::{
+    cell::Cell,
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use proptest::prelude::*;
+use rideout::owner::{Asked, Frame, Released, Served};
+
+const MINUTES_10: Duration = Duration::from_secs(600);
+
+fn secs(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+/// An owner whose sinks and answers are numbers.
+type Plain = Served<&'static str, u32, u32>;
+
+fn with_state() -> Plain {
+    let mut served = Served::new();
+    assert!(served.publish().is_empty());
+    served
+}
+
+/// The sink, the number and the answers of a frame.
+fn told<K, A>(frame: Frame<K, u32, A>) -> (u32, u64, Vec<A>) {
+    (frame.sink, frame.number, frame.acknowledgements)
+}
+
+#[test]
+fn the_face_is_what_an_owner_needs() {
+    fn is<T: Send + Sync + Unpin + 'static>() {}
+    is::<Served<String, u32, u32>>();
+    is::<Asked<String, u32, u32>>();
+    is::<Released<String, u32, u32>>();
+    fn has_default<T: Default>() {}
+    has_default::<Served<String, std::rc::Rc<()>, std::cell::RefCell<()>>>();
+}
+
+#[test]
+fn an_ask_is_answered_with_the_state_first() {
+    let mut served = with_state();
+    let asked = served.ask("eur", 1, 7, 70, Instant::now());
+    assert_eq!((asked.replaced, asked.refused), (None, None));
+    let frame = asked.frame.unwrap();
+    assert_eq!((frame.key, frame.attempt), ("eur", 1));
+    assert_eq!(told(frame), (7, 1, vec![70]));
+}
+
+/// R44: a refresh is no second registration, and its frames begin anew.
+#[test]
+fn an_ask_of_a_stream_that_is_served_is_a_refresh() {
+    let (mut served, now) = (with_state(), Instant::now());
+    let _ = served.ask("eur", 1, 7, 70, now);
+    let _ = served.publish();
+
+    let asked = served.ask("eur", 2, 8, 80, now);
+    assert_eq!((asked.replaced, asked.refused), (Some(7), None));
+    assert_eq!(told(asked.frame.unwrap()), (8, 1, vec![80]));
+    assert_eq!(served.iter().collect::<Vec<_>>(), [(&"eur", &8)]);
+    assert_eq!(served.publish().into_iter().map(told).collect::<Vec<_>>(), [(8, 2, vec![])]);
+
+    // Another stream is a second registration.
+    assert_eq!(served.ask("usd", 2, 9, 90, now).replaced, None);
+    assert_eq!((served.len(), served.publish().len()), (2, 2));
+}
+
+#[test]
+fn without_a_state_answers_are_held_until_the_first() {
+    let (mut served, now) = (Plain::new(), Instant::now());
+    for (attempt, sink, replaced) in [(1, 7, None), (2, 8, Some(7))] {
+        let asked = served.ask("eur", attempt, sink, sink * 10, now);
+        assert_eq!((asked.frame, asked.replaced, asked.refused), (None, replaced, None));
+    }
+    assert_eq!(served.push(&"eur"), None); // no state, no number
+
+    let first = served.publish().pop().unwrap();
+    assert_eq!(first.attempt, 2);
+    assert_eq!(told(first), (8, 1, vec![70, 80]));
+    assert_eq!(told(served.publish().pop().unwrap()), (8, 2, vec![])); // once
+}
+
+#[test]
+fn held_answers_are_given_back_where_the_stream_ends_first() {
+    type End = fn(&mut Plain) -> Option<Released<&'static str, u32, u32>>;
+    let ends: [End; 5] = [
+        |served| served.unsubscribe(&"eur", 2),
+        |served| served.release(&"eur"),
+        |served| served.release_idle(Instant::now() + 2 * MINUTES_10).pop(),
+        |served| served.retain(|_, sink| *sink != 8).pop(),
+        |served| served.end().pop(),
+    ];
+    for end in ends {
+        for has_state in [false, true] {
+            let (mut served, now) = (Plain::new(), Instant::now());
+            let _ = served.ask("eur", 1, 7, 70, now);
+            let _ = served.ask("eur", 2, 8, 80, now);
+            if has_state {
+                assert_eq!(served.publish().pop().unwrap().acknowledgements, [70, 80]);
+            }
+            let ended = end(&mut served).expect("it is served");
+            assert_eq!((ended.key, ended.attempt, ended.sink), ("eur", 2, 8));
+            assert_eq!(ended.held, if has_state { vec![] } else { vec![70, 80] });
+            assert!(served.is_empty() && !served.beat(&"eur", now));
+            assert_eq!(served.next_release(), None);
+            assert!(served.publish().is_empty() && served.push(&"eur").is_none());
+        }
+    }
+}
+
+#[test]
+fn frames_of_each_stream_are_consecutive() {
+    let (mut served, now) = (with_state(), Instant::now());
+    let _ = served.ask("eur", 1, 7, 70, now);
+    assert_eq!(served.push(&"eur").map(told), Some((7, 2, vec![])));
+    let _ = served.ask("usd", 1, 9, 90, now);
+    let mut frames: Vec<_> = served.publish().into_iter().map(told).collect();
+    frames.sort();
+    assert_eq!(frames, [(7, 3, vec![]), (9, 2, vec![])]);
+    assert_eq!(served.push(&"chf"), None);
+}
+
+/// R26.
+#[test]
+fn a_beat_is_told_whether_its_stream_is_served() {
+    let (mut served, now) = (with_state(), Instant::now());
+    assert!(!served.beat(&"eur", now));
+    let _ = served.ask("eur", 1, 7, 70, now);
+    assert!(served.beat(&"eur", now));
+    assert!(!served.beat(&"usd", now));
+    assert_eq!(served.len(), 1); // a beat registers nothing
+}
+
+/// R44b: asks and beats are signs of life; frames, to all or to one, are none.
+#[test]
+fn only_the_subscriber_gives_signs_of_life() {
+    let (mut served, start) = (with_state(), Instant::now());
+    assert_eq!(served.next_release(), None);
+    let _ = served.ask("eur", 1, 7, 70, start);
+    assert_eq!(served.next_release(), Some(start + MINUTES_10));
+
+    let _ = (served.publish(), served.push(&"eur"), served.iter().count());
+    assert_eq!(served.unsubscribe(&"eur", 9), None);
+    assert_eq!(served.next_release(), Some(start + MINUTES_10));
+
+    assert!(served.beat(&"eur", start + secs(45)));
+    assert_eq!(served.next_release(), Some(start + secs(45) + MINUTES_10));
+    let _ = served.ask("eur", 2, 8, 80, start + secs(60));
+    assert_eq!(served.next_release(), Some(start + secs(60) + MINUTES_10));
+
+    // A clock that is read out of order takes nothing back.
+    assert!(served.beat(&"eur", start));
+    assert_eq!(served.next_release(), Some(start + secs(60) + MINUTES_10));
+}
+
+#[test]
+fn a_silent_subscriber_is_released_at_its_time_and_no_other() {
+    let (mut served, start) = (with_state(), Instant::now());
+    let _ = served.ask("eur", 1, 7, 70, start);
+    let _ = served.ask("usd", 1, 8, 80, start);
+    let _ = served.ask("chf", 1, 9, 90, start + secs(1));
+    assert!(served.beat(&"usd", start + secs(2)));
+
+    assert!(served.release_idle(start + MINUTES_10 - Duration::from_nanos(1)).is_empty());
+    let keys = |released: Vec<Released<_, _, _>>| -> Vec<_> {
+        released.into_iter().map(|it| it.key).collect()
+    };
+    assert_eq!(keys(served.release_idle(start + MINUTES_10)), ["eur"]);
+    assert_eq!(served.next_release(), Some(start + secs(1) + MINUTES_10));
+    // Late, and so the longest silent first.
+    assert_eq!(keys(served.release_idle(start + secs(9_000))), ["chf", "usd"]);
+    assert!(served.is_empty());
+}
+
+#[test]
+fn the_bound_is_settable_and_saturates() {
+    let now = Instant::now();
+    let mut served = with_state().idle_release(secs(3));
+    let _ = served.ask("eur", 1, 7, 70, now);
+    assert_eq!(served.next_release(), Some(now + secs(3)));
+
+    let mut served = with_state().idle_release(Duration::MAX);
+    let _ = served.ask("eur", 1, 7, 70, now);
+    assert!(served.beat(&"eur", now + secs(1)));
+    assert!(served.next_release().unwrap() > now + secs(1_000_000_000 / 2));
+    assert!(served.release_idle(now + secs(86_400)).is_empty());
+
+    let mut served = with_state().idle_release(Duration::ZERO);
+    let _ = served.ask("eur", 1, 7, 70, now);
+    assert_eq!(served.next_release(), Some(now));
+    assert_eq!(served.release_idle(now).len(), 1);
+}
+
+/// A refresh drops the old subscription after the new one is answered (R25): its goodbye comes late.
+#[test]
+fn a_late_goodbye_hits_no_successor() {
+    let (mut served, now) = (with_state(), Instant::now());
+    let _ = served.ask("eur", 1, 7, 70, now);
+    let _ = served.ask("eur", 2, 8, 80, now);
+    let _ = served.ask("usd", 1, 9, 90, now);
+
+    assert_eq!(served.unsubscribe(&"eur", 1), None);
+    assert_eq!(served.unsubscribe(&"eur", 3), None);
+    assert_eq!(served.unsubscribe(&"chf", 1), None);
+    assert_eq!(served.len(), 2);
+    assert_eq!(served.unsubscribe(&"eur", 2).unwrap().sink, 8);
+    assert_eq!(served.iter().collect::<Vec<_>>(), [(&"usd", &9)]);
+}
+
+/// R50: a delivery that failed names what it was sent to, not what is there now.
+#[test]
+fn a_failed_delivery_ends_what_it_was_sent_to() {
+    let (mut served, now) = (with_state(), Instant::now());
+    let failed = served.ask("eur", 1, 7, 70, now).frame.unwrap();
+    let refreshed = served.ask("eur", 2, 8, 80, now).frame.unwrap();
+    assert_eq!(served.unsubscribe(&failed.key, failed.attempt), None);
+    assert!(served.unsubscribe(&refreshed.key, refreshed.attempt).is_some());
+}
+
+#[test]
+fn sinks_that_are_closed_are_removed_and_no_other() {
+    let (mut served, now) = (with_state(), Instant::now());
+    for (key, sink) in [("eur", 7), ("usd", 8), ("chf", 9)] {
+        let _ = served.ask(key, 1, sink, sink * 10, now);
+    }
+    assert!(served.retain(|_, _| true).is_empty());
+    let released = served.retain(|key, sink| *key == "eur" || *sink == 9);
+    assert_eq!(released.into_iter().map(|it| it.key).collect::<Vec<_>>(), ["usd"]);
+    assert_eq!(served.len(), 2);
+    assert_eq!(served.release_idle(now + MINUTES_10).len(), 2);
+}
+
+/// C40: what a panic leaves behind is whole.
+#[test]
+fn a_panic_in_retain_ends_nothing() {
+    let (mut served, now) = (with_state(), Instant::now());
+    let _ = served.ask("eur", 1, 7, 70, now);
+    let _ = served.ask("usd", 1, 8, 80, now);
+    let mut looked = 0;
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        served.retain(|_, _| {
+            looked += 1;
+            assert!(looked < 2, "the second look");
+            false
+        })
+    }));
+    assert!(panicked.is_err());
+    assert_eq!(served.publish().len(), 2);
+    assert_eq!(served.retain(|_, _| false).len(), 2);
+    assert_eq!(served.next_release(), None);
+}
+
+/// R43: those who are to be told are known; nothing is registered after the end.
+#[test]
+fn the_end_gives_everything_back_for_good() {
+    let (mut served, now) = (with_state(), Instant::now());
+    let _ = served.ask("eur", 1, 7, 70, now);
+    let _ = served.ask("usd", 1, 8, 80, now);
+    let mut sinks: Vec<_> = served.end().into_iter().map(|it| it.sink).collect();
+    sinks.sort();
+    assert_eq!(sinks, [7, 8]);
+
+    assert!(served.end().is_empty());
+    assert!(served.publish().is_empty());
+    let asked = served.ask("eur", 2, 9, 90, now);
+    assert_eq!((asked.frame, asked.replaced, asked.refused), (None, Some(9), Some(90)));
+    assert!(served.is_empty());
+}
+
+/// The newest are those that somebody still waits for.
+#[test]
+fn of_too_many_held_answers_the_oldest_is_given_back() {
+    let (mut served, now) = (Plain::new(), Instant::now());
+    for ask in 0..16 {
+        assert_eq!(served.ask("eur", ask, ask, ask, now).refused, None);
+    }
+    let asked = served.ask("eur", 16, 16, 16, now);
+    assert_eq!((asked.frame, asked.replaced, asked.refused), (None, Some(15), Some(0)));
+    assert_eq!(served.ask("usd", 1, 1, 1, now).refused, None); // each stream has its own
+    let frames = served.publish();
+    let eur = frames.into_iter().find(|frame| frame.key == "eur").unwrap();
+    assert_eq!(eur.acknowledgements, (1..=16).collect::<Vec<_>>());
+}
+
+/// C22.
+#[test]
+fn nothing_grows_over_many_asks_and_beats() {
+    const MANY: u32 = 100_000;
+    let now = Instant::now();
+    let at = |n: u32| now + Duration::from_millis(n.into());
+    let held = |mut served: Served<u32, u32, u32>, act: fn(&mut _, u32, Instant)| {
+        act(&mut served, 0, at(0));
+        let held =
+            allocation_counter::measure(|| (1..MANY).for_each(|n| act(&mut served, n, at(n))));
+        held.bytes_current
+    };
+    let answered = || {
+        let mut served = Served::new();
+        assert!(served.publish().is_empty());
+        served
+    };
+    type Act = fn(&mut Served<u32, u32, u32>, u32, Instant);
+    let asks: Act = |served, n, now| drop(served.ask(1, n, n, n, now));
+    let beats: Act = |served, n, now| assert!(!served.beat(&n, now));
+    let signs: Act = |served, n, now| {
+        let _ = served.ask(n % 2, n, n, n, now);
+        assert!(served.beat(&(n % 2), now));
+    };
+    let comes_and_goes: Act = |served, n, now| {
+        let _ = served.ask(n, n, n, n, now);
+        let _ = served.unsubscribe(&n, n).expect("it is served");
+    };
+    let idles: Act = |served, n, now| {
+        let _ = served.ask(n, n, n, n, now);
+        let _ = served.release_idle(now + MINUTES_10);
+    };
+    for act in [asks, beats, signs, comes_and_goes, idles] {
+        assert!(held(answered(), act) < 4_096);
+        assert!(held(Served::new(), act) < 4_096); // answers held
+    }
+
+    // The control: streams that stay are counted.
+    let stay: Act = |served, n, now| drop(served.ask(n, n, n, n, now));
+    assert!(held(answered(), stay) > i64::from(MANY));
+}
+
+#[test]
+fn debug_tells_how_many() {
+    let mut served = with_state();
+    let _ = served.ask("eur", 1, 7, 70, Instant::now());
+    let text = format!("{served:?}");
+    assert_eq!(text, "Served { streams: 1, has_state: true, is_over: false, .. }");
+}
+
+thread_local! {
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A user's value, which is never dropped inside.
+#[derive(Debug, PartialEq)]
+struct Mine(u64);
+
+impl Clone for Mine {
+    fn clone(&self) -> Self {
+        Mine(self.0)
+    }
+}
+
+impl Drop for Mine {
+    fn drop(&mut self) {
+        assert!(!INSIDE.get(), "{} is dropped inside", self.0);
+    }
+}
+
+fn inside<T>(call: impl FnOnce() -> T) -> T {
+    INSIDE.set(true);
+    let returned = call();
+    INSIDE.set(false);
+    returned
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Ask { key: u8, attempt: u32, late: u64 },
+    Publish,
+    Push(u8),
+    Beat { key: u8, late: u64 },
+    Unsubscribe { key: u8, attempt: u32 },
+    Release(u8),
+    Sweep,
+    Retain(u8),
+    Advance(u64),
+    End,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    // Now and then the clock was read before another's.
+    let late = || prop_oneof![4 => Just(0), 1 => 0..5_u64];
+    prop_oneof![
+        12 => (0..4_u8, 0..3_u32, late())
+            .prop_map(|(key, attempt, late)| Op::Ask { key, attempt, late }),
+        4 => Just(Op::Publish),
+        4 => (0..4_u8).prop_map(Op::Push),
+        8 => (0..4_u8, late()).prop_map(|(key, late)| Op::Beat { key, late }),
+        4 => (0..4_u8, 0..3_u32).prop_map(|(key, attempt)| Op::Unsubscribe { key, attempt }),
+        1 => (0..4_u8).prop_map(Op::Release),
+        6 => Just(Op::Sweep),
+        1 => (0..4_u8).prop_map(Op::Retain),
+        8 => (0..8_u64).prop_map(Op::Advance),
+        1 => Just(Op::End),
+    ]
+}
+
+/// What the model keeps of a registration.
+struct Known {
+    attempt: u32,
+    sink: u64,
+    number: u64,
+    held: Vec<u64>,
+    heard: u64,
+}
+
+#[derive(Default)]
+struct Model {
+    streams: BTreeMap<u8, Known>,
+    has_state: bool,
+    is_over: bool,
+    // Every ask's, as it came: whether it has been given (true) or given back (false).
+    fates: BTreeMap<u64, Option<bool>>,
+}
+
+impl Model {
+    fn settle(&mut self, answers: &[Mine], given: bool) {
+        for Mine(answer) in answers {
+            let before = self.fates.insert(*answer, Some(given));
+            assert_eq!(before, Some(None), "answer {answer} a second time");
+        }
+    }
+
+    /// The one frame that `key` is due.
+    fn framed(&mut self, key: u8, frame: Frame<u8, Mine, Mine>) {
+        let known = self.streams.get_mut(&key).expect("only what is served has frames");
+        known.number += 1;
+        let held = std::mem::take(&mut known.held);
+        assert!(self.has_state, "a frame without a state");
+        assert_eq!((frame.key, frame.attempt), (key, known.attempt));
+        assert_eq!((frame.sink.0, frame.number), (known.sink, known.number));
+        assert!(held.is_empty() || frame.number == 1, "an answer is given after the state");
+        assert_eq!(frame.acknowledgements.iter().map(|it| it.0).collect::<Vec<_>>(), held);
+        self.settle(&frame.acknowledgements, true);
+    }
+
+    /// Exactly those of `keys` that are served are gone.
+    fn gone(&mut self, keys: Vec<u8>, mut released: Vec<Released<u8, Mine, Mine>>) {
+        released.sort_by_key(|it| it.key);
+        assert_eq!(released.iter().map(|it| it.key).collect::<Vec<_>>(), keys);
+        for it in released {
+            let known = self.streams.remove(&it.key).expect("it was served");
+            assert_eq!((it.sink.0, it.attempt), (known.sink, known.attempt));
+            assert_eq!(it.held.iter().map(|it| it.0).collect::<Vec<_>>(), known.held);
+            self.settle(&it.held, false);
+        }
+    }
+
+    fn keys(&self, which: impl Fn(u8, &Known) -> bool) -> Vec<u8> {
+        self.streams.iter().filter(|(key, it)| which(**key, it)).map(|(key, _)| *key).collect()
+    }
+}
+
+proptest! {
+    /// Any order of calls, against a list of who is served.
+    #[test]
+    fn follows_its_reference(ops in prop::collection::vec(op(), 0..200)) {
+        const IDLE: u64 = 10;
+        let start = Instant::now();
+        let at = |seconds| start + secs(seconds);
+        let mut served = Served::<u8, Mine, Mine>::new().idle_release(secs(IDLE));
+        let mut model = Model::default();
+        let (mut now, mut asks) = (5, 0);
+
+        for op in ops {
+            match op {
+                Op::Ask { key, attempt, late } => {
+                    asks += 1;
+                    model.fates.insert(asks, None);
+                    let (sink, answer) = (Mine(asks), Mine(asks));
+                    let asked = inside(|| served.ask(key, attempt, sink, answer, at(now - late)));
+                    if model.is_over {
+                        prop_assert_eq!(asked.replaced.as_ref().map(|it| it.0), Some(asks));
+                        prop_assert!(asked.frame.is_none());
+                        model.settle(asked.refused.as_slice(), false);
+                    } else {
+                        let before = model.streams.remove(&key);
+                        let replaced = before.as_ref().map(|it| it.sink);
+                        prop_assert_eq!(asked.replaced.as_ref().map(|it| it.0), replaced);
+                        let (mut held, heard) = before.map_or((vec![], 0), |it| (it.held, it.heard));
+                        held.push(asks);
+                        let oldest = (held.len() > 16).then(|| held.remove(0));
+                        prop_assert_eq!(asked.refused.as_ref().map(|it| it.0), oldest);
+                        model.settle(asked.refused.as_slice(), false);
+                        let heard = heard.max(now - late);
+                        let known = Known { attempt, sink: asks, number: 0, held, heard };
+                        model.streams.insert(key, known);
+                        prop_assert_eq!(asked.frame.is_some(), model.has_state);
+                        asked.frame.into_iter().for_each(|frame| model.framed(key, frame));
+                    }
+                }
+                Op::Publish => {
+                    model.has_state = true;
+                    let mut frames = inside(|| served.publish());
+                    frames.sort_by_key(|frame| frame.key);
+                    prop_assert_eq!(
+                        frames.iter().map(|frame| frame.key).collect::<Vec<_>>(),
+                        model.keys(|_, _| true)
+                    );
+                    frames.into_iter().for_each(|frame| model.framed(frame.key, frame));
+                }
+                Op::Push(key) => {
+                    let frame = inside(|| served.push(&key));
+                    let is_due = model.has_state && model.streams.contains_key(&key);
+                    prop_assert_eq!(frame.is_some(), is_due);
+                    frame.into_iter().for_each(|frame| model.framed(key, frame));
+                }
+                Op::Beat { key, late } => {
+                    let known = model.streams.get_mut(&key);
+                    prop_assert_eq!(inside(|| served.beat(&key, at(now - late))), known.is_some());
+                    known.into_iter().for_each(|it| it.heard = it.heard.max(now - late));
+                }
+                Op::Unsubscribe { key, attempt } => {
+                    let released = inside(|| served.unsubscribe(&key, attempt));
+                    let named = model.keys(|it, known| it == key && known.attempt == attempt);
+                    model.gone(named, released.into_iter().collect());
+                }
+                Op::Release(key) => {
+                    let released = inside(|| served.release(&key));
+                    model.gone(model.keys(|it, _| it == key), released.into_iter().collect());
+                }
+                Op::Sweep => {
+                    let released = inside(|| served.release_idle(at(now)));
+                    model.gone(model.keys(|_, it| it.heard + IDLE <= now), released);
+                    prop_assert!(model.streams.values().all(|it| now - it.heard < IDLE));
+                }
+                Op::Retain(key) => {
+                    let released = inside(|| served.retain(|it, _| *it != key));
+                    model.gone(model.keys(|it, _| it == key), released);
+                }
+                Op::Advance(seconds) => now += seconds,
+                Op::End => {
+                    let released = inside(|| served.end());
+                    model.gone(model.keys(|_, _| true), released);
+                    model.is_over = true;
+                }
+            }
+            let listed: BTreeMap<_, _> = served.iter().map(|(key, sink)| (*key, sink.0)).collect();
+            let known = model.streams.iter().map(|(key, it)| (*key, it.sink)).collect();
+            prop_assert_eq!(listed, known);
+            prop_assert_eq!(served.len(), model.streams.len());
+            let next = model.streams.values().map(|it| at(it.heard + IDLE)).min();
+            prop_assert_eq!(served.next_release(), next);
+        }
+
+        let released = inside(|| served.end());
+        model.gone(model.keys(|_, _| true), released);
+        prop_assert!(model.fates.values().all(Option::is_some), "an answer is owed for ever");
+    }
+}
