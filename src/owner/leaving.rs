@@ -25,7 +25,7 @@ use super::Lifecycle;
 use crate::{
     activation::Activation,
     address::Address,
-    refusal::{Closing, Refusal},
+    refusal::{Closing, Refusal, Seam},
     sync::{Arc, Mutex, lock},
 };
 
@@ -340,7 +340,7 @@ impl fmt::Debug for LeavingHost {
 
 /// The one place where a leaving host words its refusals.
 fn refuse(closing: Closing, request: &str) -> Refusal {
-    closing.host_stopping().at_the_door(&format!("cannot process {request}"))
+    closing.refuse(Seam::Leaving, request)
 }
 
 /// The tags of the addresses that have no activation here (invariant 4).
