@@ -13,8 +13,7 @@
 //! 3. **A message knows its gates**: those that were closed when it came. One that closes later is not
 //!    among them; one of them that closes again is.
 //! 4. **The gates are told as they were recorded**, whatever has opened since (`R41`).
-//! 5. Deadlines rise along the queue, whatever the owner's clock does, so the head's is the next.
-//! 6. **One error for each stuck episode** (`R41`), which begins when a message fails and ends when
+//! 5. **One error for each stuck episode** (`R41`), which begins when a message fails and ends when
 //!    the head may go, or the queue has run empty.
 
 use std::{
@@ -239,9 +238,8 @@ impl<M: Message> Gates<M> {
             fail(&self.lifecycle, message, &self.closed, &why);
         } else {
             let deadline = later(now, self.wait_limit);
-            let last = self.parked.back().map_or(deadline, |last| last.deadline);
             let gates = Arc::clone(&self.closed);
-            self.parked.push_back(Parked { message, gates, deadline: deadline.max(last) });
+            self.parked.push_back(Parked { message, gates, deadline });
         }
         None
     }

@@ -340,7 +340,7 @@ impl fmt::Debug for LeavingHost {
 
 /// The one place where a leaving host words its refusals.
 fn refuse(closing: Closing, request: &str) -> Refusal {
-    closing.host_stopping().refuse(Seam::Leaving, request)
+    closing.refuse(Seam::Leaving, request)
 }
 
 /// The tags of the addresses that have no activation here (invariant 4).
