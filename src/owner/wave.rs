@@ -25,7 +25,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use super::{Ending, Lifecycle, RunLevel};
+use super::{Ending, Lifecycle};
 use crate::{
     sync::{Arc, Mutex, lock},
     teardown::{Completed, Teardown},
@@ -129,8 +129,8 @@ impl Waves {
         Self::default()
     }
 
-    /// Recycles `members` as one wave: each of them that was born before this call and is not dead is
-    /// told to end so, unless it was told before.
+    /// Recycles `members` as one wave: each of them that was born before it began is told to end so,
+    /// unless it was told before.
     ///
     /// `members` is called when the wave has begun, and best lists a [registry](super::Registry::living):
     /// a list made before might miss one that came meanwhile. Those born last are told first, so that a
@@ -150,7 +150,6 @@ impl Waves {
         let wave = self.begin();
         let mut members: Vec<_> = members().into_iter().collect();
         members.sort_unstable_by_key(|member| std::cmp::Reverse(member.born()));
-        members.retain(|member| member.level() < RunLevel::Dead);
         self.with_wave(wave.number, |under| {
             members.retain(|member| under.includes(member));
             members.iter().for_each(|member| under.expect(member));
@@ -209,9 +208,8 @@ impl fmt::Debug for Waves {
 /// One landing's recycles, from [`Waves::land`]: a future that is ready when the wave is over.
 ///
 /// That is when the teardown of each that is part of it is completed, of one that was told before too.
-/// One that was killed never completes its
-/// own, so who waits must also be able to give up: dropped, the handle ends the wave, and what is asked
-/// for from there on is a recycle by itself.
+/// One that was killed never completes its own, so who waits must also be able to give up: dropped, the
+/// handle ends the wave, and what is asked for from there on is a recycle by itself.
 ///
 /// # Cancel safety
 ///
