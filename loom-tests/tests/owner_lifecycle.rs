@@ -67,7 +67,7 @@ fn dispose(life: Lifecycle) -> bool {
 /// A birth races the end of its parent: the child is refused, or it is told.
 #[test]
 fn who_is_born_is_told() {
-    check("born_is_told", None, 4, || {
+    check("born_is_told", None, 2, || {
         let parent = owner();
         let ender = spawn(&parent, |parent| {
             dispose(parent.clone());
@@ -89,7 +89,7 @@ fn who_is_born_is_told() {
 /// nobody is born in the subtree.
 #[test]
 fn who_is_born_far_below_is_frozen() {
-    check("far_below", None, 4, || {
+    check("far_below", None, 2, || {
         let root = owner();
         let middle = root.child(address()).unwrap();
         let ender = spawn(&root, dispose);
@@ -105,7 +105,7 @@ fn who_is_born_far_below_is_frozen() {
 /// Once somebody sees that the root was told, nobody is born below, however far.
 #[test]
 fn nobody_is_born_below_one_that_was_told() {
-    check("told_is_frozen", Some(3), 10, || {
+    check("told_is_frozen", Some(3), 20, || {
         let root = owner();
         let middle = root.child(address()).unwrap();
         let first = spawn(&root, dispose);
@@ -122,7 +122,7 @@ fn nobody_is_born_below_one_that_was_told() {
 /// The last reply goes out as the end is asked for: one of the two passes on.
 #[test]
 fn the_last_reply_and_the_end_do_not_miss_each_other() {
-    check("last_reply", None, 3, || {
+    check("last_reply", None, 2, || {
         let life = owner();
         let reply = life.pending();
         let ender = spawn(&life, dispose);
@@ -135,7 +135,7 @@ fn the_last_reply_and_the_end_do_not_miss_each_other() {
 /// The same with two replies, and a driver that waits: it is woken, and goes to the end.
 #[test]
 fn a_driver_that_waits_for_replies_is_woken() {
-    check("driver_is_woken", Some(2), 10, || {
+    check("driver_is_woken", Some(2), 20, || {
         let life = owner();
         let (one, other) = (life.pending(), life.pending());
         let driven = spawn(&life, |life| block_on(driver(&life)));
@@ -152,7 +152,7 @@ fn a_driver_that_waits_for_replies_is_woken() {
 #[test]
 fn a_driver_that_waits_for_a_child_is_woken() {
     for dropped in [false, true] {
-        check("child_goes", Some(3), 3, move || {
+        check("child_goes", Some(3), 10, move || {
             let parent = owner();
             let child = parent.child(address()).unwrap();
             let driven = spawn(&parent, |parent| block_on(driver(&parent)));
@@ -171,7 +171,7 @@ fn a_driver_that_waits_for_a_child_is_woken() {
 /// Force races the driver's own end: dead, the last words once, completed, for all who look.
 #[test]
 fn the_last_words_are_said_once() {
-    check("last_words", Some(3), 5, || {
+    check("last_words", Some(3), 20, || {
         let life = owner();
         let said = Arc::new(AtomicUsize::new(0));
         let (dead, words) = (life.clone(), Arc::clone(&said));
