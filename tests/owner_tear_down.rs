@@ -1,16 +1,10 @@
-//! `TearDown` (R38, R39): the driver of an end, on a clock that is moved by hand, so that every instant
-//! is exact and every timer is counted.
+//! `TearDown` (R38): the driver of an end, phase by phase, at exact instants. What ends one that hangs is
+//! in `owner_watchdog.rs`.
 
-#[allow(dead_code, reason = "each test file uses its own part of it")]
-mod by_hand;
-mod hand_clock;
-#[path = "script/heard.rs"]
-#[allow(dead_code, reason = "each test file uses its own part of it")]
-mod heard;
+mod driven;
 
 use std::{
     future::{pending, poll_fn, ready},
-    pin::Pin,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -19,65 +13,16 @@ use std::{
     time::Duration,
 };
 
-use by_hand::{Task, kept, poll};
-use hand_clock::{Clock, Count, address, ms};
-use heard::Heard;
-use rideout::{
-    Teardown,
-    owner::{Ending, Lifecycle, RunLevel, TearDown},
-    time::Timer,
+use driven::{
+    Driven,
+    by_hand::{Task, kept, poll},
+    child,
+    hand_clock::{self, Clock, Count, ms},
+    heard::Heard,
+    owner, said, secs,
 };
+use rideout::owner::{Ending, Lifecycle, RunLevel};
 use tracing::Level;
-
-fn secs(count: u64) -> Duration {
-    Duration::from_secs(count)
-}
-
-fn owner() -> Lifecycle {
-    Lifecycle::new(address())
-}
-
-fn child(parent: &Lifecycle) -> Lifecycle {
-    parent.child("prices/eur/spot".parse().unwrap()).expect("its parent lives")
-}
-
-/// A driver on a clock of its own.
-struct Driven<F> {
-    clock: Clock,
-    future: Pin<Box<TearDown<F, Clock>>>,
-}
-
-impl<F: Future<Output = ()>> Driven<F> {
-    fn new(driver: TearDown<F>) -> Self {
-        let clock = Clock::new();
-        Driven { future: Box::pin(driver.timer(clock.clone())), clock }
-    }
-
-    fn poll(&mut self) -> bool {
-        poll(&mut self.future, Waker::noop()).is_ready()
-    }
-
-    /// Goes on so long, and is not over meanwhile.
-    fn lasts(&mut self, time: Duration) {
-        assert!(!self.poll());
-        self.clock.advance(time - ms(1));
-        assert!(!self.poll(), "over before {time:?}");
-        self.clock.advance(ms(1));
-    }
-
-    /// Goes to its end, from timer to timer, and tells when that is; nothing is left then.
-    fn ends(&mut self) -> Duration {
-        while !self.poll() {
-            self.clock.skip().expect("it waits for nothing");
-        }
-        assert_eq!(self.clock.sleeps(), 0);
-        self.clock.elapsed()
-    }
-}
-
-fn said(heard: &Heard) -> Vec<Level> {
-    heard.all().iter().map(|said| said.level).collect()
-}
 
 #[test]
 fn no_timer_before_the_end_is_asked_for_and_none_after() {
@@ -415,147 +360,11 @@ fn a_driver_that_is_dropped_at_any_level_is_followed_by_another() {
     assert!(driver.lock().unwrap().is_none());
 }
 
-/// R39: eight seconds without progress, one error, the children and the last code too.
-#[test]
-fn the_watchdog_forces_an_end_that_hangs() {
-    let heard = Heard::begin();
-    let parent = owner();
-    let hanging = child(&parent);
-    let below = child(&hanging);
-    let alive = Count::default();
-    let token = alive.one();
-    let last = async move {
-        let _token = token;
-        pending().await
-    };
-    let mut driven = Driven::new(parent.tear_down(last));
-    parent.dispose(Ending::dispose());
-    driven.lasts(secs(5));
-    driven.lasts(secs(8));
-    assert_eq!((parent.level(), alive.get()), (RunLevel::ShutDown, 1));
-    assert!(said(&heard).is_empty());
-    assert!(driven.poll());
-    assert_eq!((driven.clock.sleeps(), alive.get()), (0, 0));
-    for life in [&parent, &hanging, &below] {
-        assert!(life.was_forced() && life.teardown().is_complete());
-    }
-    let [error] = &heard.all()[..] else { panic!("one error: {:?}", heard.all()) };
-    assert_eq!(error.level, Level::ERROR);
-    assert_eq!(error.field("owner"), parent.address().as_str());
-    assert_eq!(error.field("activation"), parent.activation().as_str());
-    assert_eq!(error.field("level"), "ShutDown");
-    assert!(error.message().contains("8s"), "{}", error.message());
-}
-
-/// A level that is passed and a child that goes restart the watchdog.
-#[test]
-fn progress_restarts_the_watchdog() {
-    let parent = owner();
-    let reply = parent.pending();
-    let mut children: Vec<_> = (0..3).map(|_| child(&parent)).collect();
-    let driver = parent.tear_down(pending()).quiesce(secs(60)).children(secs(60));
-    let mut driven = Driven::new(driver);
-    parent.dispose(Ending::dispose());
-    driven.lasts(secs(7));
-    drop(reply);
-    while children.len() > 1 {
-        driven.lasts(secs(7));
-        children.pop();
-    }
-    driven.lasts(secs(8)); // the last child hangs: 7 + 7 + 7 + 8
-    assert!(!parent.was_forced());
-    assert!(driven.poll() && parent.was_forced());
-    assert_eq!(driven.clock.elapsed(), secs(29));
-}
-
-#[test]
-fn an_end_takes_thirty_two_seconds_in_all() {
-    let heard = Heard::begin();
-    let parent = owner();
-    let mut children: Vec<_> = (0..100).map(|_| child(&parent)).collect();
-    let mut driven = Driven::new(parent.tear_down(ready(())).children(Duration::MAX));
-    parent.dispose(Ending::dispose());
-    while driven.clock.elapsed() < secs(32) {
-        driven.lasts(secs(1));
-        drop(children.pop());
-    }
-    assert!(driven.poll() && parent.was_forced());
-    assert!(children.iter().all(Lifecycle::was_forced));
-    assert_eq!(said(&heard), [Level::ERROR]);
-}
-
-/// The control of both: one that is quicker is not forced, and polls without progress make no timers.
-#[test]
-fn an_end_in_time_is_not_forced() {
-    let heard = Heard::begin();
-    let (owner, clock) = (owner(), Clock::new());
-    let sleep = clock.sleep(ms(7_999));
-    let mut driver = Box::pin(owner.tear_down(sleep).timer(clock.clone()));
-    owner.dispose(Ending::dispose());
-    assert!(poll(&mut driver, Waker::noop()).is_pending());
-    let made = clock.made();
-    for _ in 0..1_000 {
-        assert!(poll(&mut driver, Waker::noop()).is_pending());
-    }
-    assert_eq!(clock.made(), made);
-    clock.advance(ms(7_999));
-    assert!(poll(&mut driver, Waker::noop()).is_ready());
-    assert!(!owner.was_forced() && said(&heard).is_empty());
-    assert_eq!(clock.sleeps(), 0);
-}
-
-/// Limits of nothing and without end, each alone: exact instants, no panic, no spin.
-#[test]
-fn any_limit_is_safe() {
-    type Set =
-        fn(TearDown<std::future::Pending<()>>, Duration) -> TearDown<std::future::Pending<()>>;
-    // With nothing, and without end: a reply, a child and the last code all hang.
-    let cases: [(Set, u64, u64); 4] = [
-        (TearDown::quiesce, 5 + 8, 8),
-        (TearDown::children, 2 + 8, 2 + 8),
-        (TearDown::watchdog, 0, 2 + 5 + (32 - 7)),
-        (TearDown::longest, 0, 2 + 5 + 8),
-    ];
-    for (nth, (set, nothing, endless)) in cases.into_iter().enumerate() {
-        for (limit, ends) in [(Duration::ZERO, nothing), (Duration::MAX, endless)] {
-            let owner = owner();
-            let (_reply, _child) = (owner.pending(), child(&owner));
-            owner.dispose(Ending::dispose());
-            let mut driven = Driven::new(set(owner.tear_down(pending()), limit));
-            assert_eq!(driven.ends(), secs(ends), "{nth}, {limit:?}");
-            assert!(owner.was_forced());
-        }
-    }
-    // All of them without end: nothing ends it but force.
-    let owner = owner();
-    let _reply = owner.pending();
-    owner.dispose(Ending::dispose());
-    let max = Duration::MAX;
-    let driver = owner.tear_down(pending::<()>()).quiesce(max).children(max).watchdog(max);
-    let mut driven = Driven::new(driver.longest(max));
-    driven.lasts(secs(1_000_000));
-    owner.force();
-    assert!(driven.poll());
-    assert_eq!(driven.clock.sleeps(), 0);
-}
-
-#[tokio::test(start_paused = true)]
-async fn tokio_s_clock_takes_any_limit() {
-    let began = tokio::time::Instant::now();
-    for limit in [Duration::ZERO, Duration::MAX] {
-        let owner = owner();
-        let _reply = owner.pending();
-        owner.dispose(Ending::dispose());
-        owner.tear_down(pending()).quiesce(limit).children(limit).longest(secs(1)).await;
-    }
-    assert_eq!(began.elapsed(), secs(2));
-}
-
 /// Two drivers of one lifetime: each last code runs or is dropped, the end comes once.
 #[test]
 fn two_drivers_end_it_once() {
     let owner = owner();
-    let teardown: Teardown = owner.teardown().clone();
+    let teardown = owner.teardown().clone();
     let words = Arc::new(AtomicUsize::new(0));
     let said = Arc::clone(&words);
     owner.on_death(move || _ = said.fetch_add(1, Relaxed));

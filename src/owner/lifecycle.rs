@@ -19,85 +19,35 @@
 //!    dropped inside.
 
 mod ending;
+mod pending;
+mod reached;
+mod run_level;
 mod tear_down;
+mod voice;
 
 use std::{
     collections::BTreeMap,
     fmt, mem,
-    pin::Pin,
     sync::{
         Arc, Weak,
         atomic::{AtomicU64, Ordering},
     },
-    task::{Context, Poll, ready},
 };
 
 use crate::{
     activation::Activation,
     address::Address,
-    monitor::{Monitor, Ticket},
+    monitor::Monitor,
     refusal::{Closing, Refusal, Seam},
     teardown::Teardown,
     unwind,
 };
 
-pub use self::{ending::Ending, tear_down::TearDown};
-
-/// How far an owner is between its start and its death, in this order (`R37`).
-///
-/// # Examples
-///
-/// ```
-/// use rideout::owner::RunLevel;
-///
-/// assert!(RunLevel::Started < RunLevel::DisposeHosted);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RunLevel {
-    /// It is coming up.
-    #[default]
-    Starting,
-    /// It serves.
-    Started,
-    /// It was told to end, serves still, and waits for the replies that are pending.
-    Quiescing,
-    /// It refuses, and its children are told to end.
-    DisposeHosted,
-    /// Its children are gone, or had their time.
-    HostedDisposed,
-    /// Its last code runs, and it can send nothing any more.
-    ShutDown,
-    /// It is no more.
-    Dead,
-}
-
-/// By whose means a refusal is sent (`R40`).
-///
-/// # Examples
-///
-/// ```
-/// use rideout::owner::{Ending, Lifecycle, Voice};
-///
-/// let parent = Lifecycle::new("prices".parse()?);
-/// let child = parent.child("prices/eur".parse()?)?;
-/// assert_eq!(child.voice(), Voice::Owner);
-///
-/// child.force(); // it sends nothing any more
-/// assert_eq!(child.voice(), Voice::Parent);
-///
-/// parent.dispose(Ending::dispose());
-/// assert_eq!(child.voice(), Voice::InProcess);
-/// # Ok::<_, Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Voice {
-    /// The owner can send it.
-    Owner,
-    /// The owner can send nothing any more, and its parent can.
-    Parent,
-    /// Both are going: it reaches those alone who wait in this process, and them directly.
-    InProcess,
-}
+use self::reached::Waiter;
+pub use self::{
+    ending::Ending, pending::Pending, reached::Reached, run_level::RunLevel, tear_down::TearDown,
+    voice::Voice,
+};
 
 /// One lifetime of an owner at its address.
 ///
@@ -588,72 +538,5 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.leave_parent();
-    }
-}
-
-/// Guard for the [`Lifecycle::pending`] method: a reply that is still to be given.
-#[derive(Debug)]
-#[must_use = "a reply is pending until its guard is dropped"]
-pub struct Pending {
-    lifecycle: Lifecycle,
-}
-
-impl Drop for Pending {
-    fn drop(&mut self) {
-        self.lifecycle.shared.state.announce(|state| {
-            state.pending -= 1;
-            state.quiesced()
-        });
-    }
-}
-
-/// A place among those who wait on a lifetime, given back when it is dropped.
-struct Waiter {
-    lifecycle: Lifecycle,
-    ticket: Ticket,
-}
-
-impl Waiter {
-    fn new(lifecycle: &Lifecycle) -> Self {
-        Self { lifecycle: lifecycle.clone(), ticket: Ticket::default() }
-    }
-
-    fn poll(&mut self, cx: &mut Context<'_>, question: impl Fn(&State) -> bool) -> Poll<()> {
-        let state = &self.lifecycle.shared.state;
-        state.poll(&mut self.ticket, cx, |state| question(state).then_some(()))
-    }
-}
-
-impl Drop for Waiter {
-    fn drop(&mut self) {
-        self.lifecycle.shared.state.forget(&mut self.ticket);
-    }
-}
-
-/// Future for the [`Lifecycle::reached`] method.
-///
-/// Once ready it stays ready: it may be polled again.
-#[must_use = "futures do nothing unless polled"]
-pub struct Reached {
-    waiter: Waiter,
-    level: RunLevel,
-}
-
-impl fmt::Debug for Reached {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reached")
-            .field("lifecycle", &self.waiter.lifecycle)
-            .field("level", &self.level)
-            .finish()
-    }
-}
-
-impl Future for Reached {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let level = self.level;
-        ready!(self.waiter.poll(cx, |state| state.level >= level));
-        Poll::Ready(())
     }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use pin_project::pin_project;
 
-use super::{Lifecycle, RunLevel, State, Waiter};
+use super::{Ending, Lifecycle, RunLevel, State, Waiter};
 use crate::{
     teardown::Completed,
     time::{Clock, DefaultTimer, Timer, later},
@@ -330,7 +330,7 @@ impl Lifecycle {
 
     /// Tells the children, all together; the subtree is frozen since this one was told.
     fn tell_children(&self) {
-        let ending = self.ending().unwrap_or_else(super::Ending::dispose);
+        let ending = self.ending().unwrap_or_else(Ending::dispose);
         let told = self.children().into_iter().map(|child| {
             let ending = ending.of_children(self.address());
             move || _ = child.tell(ending)

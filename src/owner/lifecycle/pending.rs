@@ -1,0 +1,17 @@
+use super::Lifecycle;
+
+/// Guard for the [`Lifecycle::pending`] method: a reply that is still to be given.
+#[derive(Debug)]
+#[must_use = "a reply is pending until its guard is dropped"]
+pub struct Pending {
+    pub(super) lifecycle: Lifecycle,
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.lifecycle.shared.state.announce(|state| {
+            state.pending -= 1;
+            state.quiesced()
+        });
+    }
+}

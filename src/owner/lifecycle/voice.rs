@@ -1,0 +1,27 @@
+/// By whose means a refusal is sent (`R40`).
+///
+/// # Examples
+///
+/// ```
+/// use rideout::owner::{Ending, Lifecycle, Voice};
+///
+/// let parent = Lifecycle::new("prices".parse()?);
+/// let child = parent.child("prices/eur".parse()?)?;
+/// assert_eq!(child.voice(), Voice::Owner);
+///
+/// child.force(); // it sends nothing any more
+/// assert_eq!(child.voice(), Voice::Parent);
+///
+/// parent.dispose(Ending::dispose());
+/// assert_eq!(child.voice(), Voice::InProcess);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Voice {
+    /// The owner can send it.
+    Owner,
+    /// The owner can send nothing any more, and its parent can.
+    Parent,
+    /// Both are going: it reaches those alone who wait in this process, and them directly.
+    InProcess,
+}
