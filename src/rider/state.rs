@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Source, ride::LOOK_AFTER, waits::Waits};
+use super::{Source, frames::Frames, keep_alive, ride::LOOK_AFTER, waits::Waits};
 use crate::{
     activation::Activation,
     address::Address,
@@ -27,7 +27,9 @@ pub(super) struct State<A: Source<P>, P> {
     pub(super) source: A,
     pub(super) at: Option<fn(&A::Item) -> P>,
     pub(super) version: Option<fn(&A::Item) -> u64>,
+    pub(super) number: Option<fn(&A::Item) -> u64>,
     pub(super) re_ask_on_completion: bool,
+    pub(super) beat_interval: Duration,
     pub(super) budget: Budget,
     pub(super) carrier: Carrier,
     pub(super) waits: Waits,
@@ -64,6 +66,8 @@ pub(super) struct Opened {
     pub(super) spoke: bool,
     /// Whether it counts as an answer (`R9`).
     pub(super) proven: bool,
+    /// Its frames, where they are numbered.
+    pub(super) frames: Frames,
 }
 
 impl<A: Source<P>, P> State<A, P> {
@@ -73,7 +77,9 @@ impl<A: Source<P>, P> State<A, P> {
             source,
             at,
             version: None,
+            number: None,
             re_ask_on_completion: false,
+            beat_interval: keep_alive::INTERVAL,
             budget,
             carrier: Carrier::new(address, budget),
             waits: Waits::default(),
@@ -101,7 +107,7 @@ impl<A: Source<P>, P> State<A, P> {
 
     /// Whether each item is looked at.
     pub(super) fn is_watched(&self) -> bool {
-        self.at.is_some() || self.version.is_some()
+        self.at.is_some() || self.version.is_some() || self.number.is_some()
     }
 
     /// How many items may pass before anything else is looked at.
@@ -114,6 +120,7 @@ impl<A: Source<P>, P> State<A, P> {
 
     /// Takes back what is left of the grant, and what the last look at the stream came to where that
     /// was no item.
+    #[inline]
     pub(super) fn take_over(&mut self, left: u32, polled: Option<PolledItem<A, P>>) {
         let passed = mem::take(&mut self.granted) - left;
         self.passed += passed;
@@ -163,17 +170,43 @@ impl<A: Source<P>, P> State<A, P> {
     /// Takes what is to be known of an item; `None` where it is not newer than the last one and not
     /// the first of its answer (`R24`).
     pub(super) fn watch(&mut self, item: A::Item, first: bool) -> Option<A::Item> {
-        if let Some(version) = self.version {
-            let version = version(&item);
-            if !first && self.newest.is_some_and(|newest| version <= newest) {
-                return None;
-            }
-            self.newest = Some(version);
+        if self.number.is_some() {
+            return self.watch_frame(item, first);
+        }
+        if !self.is_newer(&item, first) {
+            return None;
         }
         if let Some(at) = self.at {
             self.resume = Some(at(&item));
         }
         Some(item)
+    }
+
+    /// The same of a frame that has a number (`R44b`).
+    #[cold]
+    fn watch_frame(&mut self, item: A::Item, first: bool) -> Option<A::Item> {
+        let number = self.number.map(|number| number(&item));
+        let frames = self.opened.as_mut().map(|opened| &mut opened.frames).zip(number);
+        let whole = frames.is_none_or(|(frames, number)| frames.pass(number));
+        if !self.is_newer(&item, first) {
+            return None;
+        }
+        // Behind a gap there is no place to resume: what is missing would be missing for good.
+        if let Some(at) = self.at.filter(|_| whole) {
+            self.resume = Some(at(&item));
+        }
+        Some(item)
+    }
+
+    #[inline]
+    fn is_newer(&mut self, item: &A::Item, first: bool) -> bool {
+        let Some(version) = self.version else { return true };
+        let version = version(item);
+        if !first && self.newest.is_some_and(|newest| version <= newest) {
+            return false;
+        }
+        self.newest = Some(version);
+        true
     }
 
     /// Who serves the live subscription, where that is known.

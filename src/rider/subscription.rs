@@ -1,6 +1,7 @@
 //! The subscription rider.
 
 mod settings;
+mod upkeep;
 
 use std::{
     fmt,
@@ -103,7 +104,7 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 pub struct RideOut<A: Source<P>, J: Join = NoJoin, N = NoNews, P = (), T: Clock = DefaultTimer> {
     // How many items may still pass before anything else is looked at.
     pass: u32,
-    // Whether each item is looked at, for its resume point or its version.
+    // Whether each item is looked at, for its resume point, its version or its number.
     watched: bool,
     // `Some` while live. One box for all subscriptions of the rider.
     live: Pin<Box<Option<A::Stream>>>,
