@@ -107,13 +107,14 @@ impl<A: Source<P>, P> State<A, P> {
 
     /// Whether each item is looked at.
     pub(super) fn is_watched(&self) -> bool {
-        self.at.is_some() || self.version.is_some() || self.number.is_some()
+        self.at.is_some() || self.version.is_some()
     }
 
     /// How many items may pass before anything else is looked at.
     pub(super) fn grant(&mut self) -> u32 {
         let spoke = self.opened.as_ref().is_some_and(|opened| opened.spoke);
-        let looks = spoke && self.handed_over.is_none();
+        // Numbered frames pass one by one.
+        let looks = spoke && self.handed_over.is_none() && self.number.is_none();
         self.granted = if looks { LOOK_AFTER.saturating_sub(self.passed) } else { 0 };
         self.granted
     }
@@ -164,49 +165,36 @@ impl<A: Source<P>, P> State<A, P> {
         if first && self.budget.proven_after.is_none() {
             self.answered();
         }
-        self.watch(item, first)
+        let number = self.number.map(|number| number(&item));
+        let frames = self.opened.as_mut().map(|opened| &mut opened.frames).zip(number);
+        let whole = frames.is_none_or(|(frames, number)| frames.pass(number));
+        self.take_in(item, first, whole)
+    }
+
+    /// An item of a grant passes; `None` where it is dropped.
+    #[inline]
+    pub(super) fn watch(&mut self, item: A::Item) -> Option<A::Item> {
+        self.take_in(item, false, true)
     }
 
     /// Takes what is to be known of an item; `None` where it is not newer than the last one and not
     /// the first of its answer (`R24`).
-    pub(super) fn watch(&mut self, item: A::Item, first: bool) -> Option<A::Item> {
-        if self.number.is_some() {
-            return self.watch_frame(item, first);
-        }
-        if !self.is_newer(&item, first) {
-            return None;
-        }
-        if let Some(at) = self.at {
-            self.resume = Some(at(&item));
-        }
-        Some(item)
-    }
-
-    /// The same of a frame that has a number (`R44b`).
-    #[cold]
-    fn watch_frame(&mut self, item: A::Item, first: bool) -> Option<A::Item> {
-        let number = self.number.map(|number| number(&item));
-        let frames = self.opened.as_mut().map(|opened| &mut opened.frames).zip(number);
-        let whole = frames.is_none_or(|(frames, number)| frames.pass(number));
-        if !self.is_newer(&item, first) {
-            return None;
-        }
-        // Behind a gap there is no place to resume: what is missing would be missing for good.
-        if let Some(at) = self.at.filter(|_| whole) {
-            self.resume = Some(at(&item));
-        }
-        Some(item)
-    }
-
     #[inline]
-    fn is_newer(&mut self, item: &A::Item, first: bool) -> bool {
-        let Some(version) = self.version else { return true };
-        let version = version(item);
-        if !first && self.newest.is_some_and(|newest| version <= newest) {
-            return false;
+    fn take_in(&mut self, item: A::Item, first: bool, whole: bool) -> Option<A::Item> {
+        if let Some(version) = self.version {
+            let version = version(&item);
+            if !first && self.newest.is_some_and(|newest| version <= newest) {
+                return None;
+            }
+            self.newest = Some(version);
         }
-        self.newest = Some(version);
-        true
+        // Behind a gap there is no place to resume: what is missing would be missing for good (`R44b`).
+        if let Some(at) = self.at
+            && whole
+        {
+            self.resume = Some(at(&item));
+        }
+        Some(item)
     }
 
     /// Who serves the live subscription, where that is known.
