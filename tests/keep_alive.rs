@@ -429,6 +429,18 @@ async fn a_subscription_that_panicked_is_beaten_for_no_more() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn moved_to_another_task_that_one_is_woken_for_a_beat() {
+    // C38.
+    let owner = Owner::answers([serve([1]).into()]);
+    let (beats, began) = (Beats::default(), now());
+    let mut rider = owner.rider().keep_alive(beats.send());
+    assert!(matches!(next(&mut rider), Poll::Ready(Some(Ok(1)))));
+    assert!(next(&mut rider).is_pending(), "polled by a task that nobody hears of");
+    watch(&owner, &mut rider, 6_000).await;
+    assert_eq!(beats.since(began), [5_000]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_settings_may_come_in_any_order() {
     for before in [false, true] {
         let (beats, began) = (Beats::default(), now());
