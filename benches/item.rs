@@ -12,14 +12,16 @@
 
 use std::{
     env,
+    future::{Pending, pending},
     hint::black_box,
     pin::{Pin, pin},
     process::{Command, ExitCode},
     task::{Context, Poll, Waker},
+    time::{Duration, Instant},
 };
 
 use futures::{Stream, StreamExt, stream};
-use rideout::{Refusal, RideOut};
+use rideout::{Refusal, RideOut, time::Timer};
 
 /// The most instructions an item may cost, the bare stream and the drain loop included.
 const MOST: f64 = 30.0;
@@ -28,7 +30,7 @@ const MANY: u64 = 101_000;
 
 type Run = fn(u64);
 
-const STREAMS: [(&str, Run); 6] = [
+const STREAMS: [(&str, Run); 8] = [
     ("bare stream::iter", |items| drain(source(items))),
     ("boxed, dyn", |items| drain(source(items).boxed())),
     ("futures flat_map", |items| drain(stream::iter([items]).flat_map(source))),
@@ -40,6 +42,14 @@ const STREAMS: [(&str, Run); 6] = [
     ("RideOut, resuming", |items| {
         let ask = move |_| async move { Ok::<_, Refusal>(source(items)) };
         drain(RideOut::resuming(address(), |item: &u64| *item, ask));
+    }),
+    ("RideOut, kept alive", |items| {
+        let rider = RideOut::new(address(), move |_| async move { Ok(source(items)) });
+        drain(rider.keep_alive(|_| {}).timer(Still(Instant::now())));
+    }),
+    ("RideOut, numbered", |items| {
+        let rider = RideOut::new(address(), move |_| async move { Ok(source(items)) });
+        drain(rider.number(|item| *item));
     }),
 ];
 
@@ -62,7 +72,8 @@ fn main() -> ExitCode {
         };
         let an_item = (many - few) as f64 / (MANY - FEW) as f64;
         println!("{name:<20} {an_item:>22.1}");
-        within &= !matches!(name, "RideOut" | "RideOut, with news") || an_item <= MOST;
+        let bounded = matches!(name, "RideOut" | "RideOut, with news" | "RideOut, kept alive");
+        within &= !bounded || an_item <= MOST;
     }
     if !within {
         eprintln!("an item through RideOut may cost {MOST} instructions at most");
@@ -90,6 +101,21 @@ fn address() -> rideout::Address {
 
 fn source(items: u64) -> impl Stream<Item = Result<u64, Refusal>> + Send {
     stream::iter((0..items).map(Ok))
+}
+
+/// A clock that stands still.
+struct Still(Instant);
+
+impl Timer for Still {
+    type Sleep = Pending<()>;
+
+    fn sleep(&self, _: Duration) -> Pending<()> {
+        pending()
+    }
+
+    fn now(&self) -> Instant {
+        self.0
+    }
 }
 
 #[inline(never)]

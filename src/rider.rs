@@ -5,7 +5,9 @@
 
 mod ask;
 mod attempt;
+mod frames;
 mod join;
+mod keep_alive;
 mod news;
 mod nudger;
 mod phases;
@@ -18,6 +20,7 @@ mod waits;
 pub use self::{
     ask::{Answer, Ask, IntoAnswer, Source},
     join::{Join, NoJoin},
+    keep_alive::Beat,
     news::NoNews,
     nudger::Nudger,
     phases::{Phase, Phases},

@@ -12,8 +12,9 @@ use std::{
 
 /// A clock and the sleeps that go by it.
 ///
-/// A rider reads the clock when a subscription opens, ends or is refused, never on an item's way, and
-/// sleeps only for a rest, the limit of a join, or the limit of an ask (`R17`).
+/// A rider reads the clock when a subscription opens, ends or is refused, never on an item's way. It
+/// sleeps for a rest, the limit of a join, or the limit of an ask and, where it was given them, between
+/// two beats and for a pace after a gap (`R17`).
 ///
 /// # Examples
 ///

@@ -19,7 +19,7 @@ use futures::{
 use hand_clock::{Clock, Count, Strict, address, by, by_route, ms, next, next_for, not_found, tag};
 use rideout::{
     Activation, Budget, News, Read, Refusal, RideError, RideOut,
-    rider::{Ask, Phase, Phases},
+    rider::{Ask, Beat, Phase, Phases},
 };
 
 /// What an owner answers to one ask.
@@ -44,12 +44,13 @@ struct Parts {
     joins: Count,
     streams: Count,
     news: Count,
+    beats: Count,
 }
 
 impl Parts {
     fn new() -> Self {
-        let [asks, joins, streams, news] = [(); 4].map(|()| Count::default());
-        Parts { clock: Clock::new(), asks, joins, streams, news }
+        let [asks, joins, streams, news, beats] = [(); 5].map(|()| Count::default());
+        Parts { clock: Clock::new(), asks, joins, streams, news, beats }
     }
 
     /// Asks, joins, streams, news, sleeps.
@@ -97,6 +98,14 @@ impl Parts {
             Poll::Pending
         })
         .boxed()
+    }
+
+    /// Beats that are counted as news are: for as long as somebody would send them.
+    fn beats(&self) -> impl FnMut(Beat) + Send + use<> {
+        let alive = self.beats.one();
+        move |_| {
+            let _ = &alive;
+        }
     }
 
     fn rider(&self, replies: impl IntoIterator<Item = Reply>) -> Rider {
@@ -163,10 +172,16 @@ fn states() -> Vec<State> {
 
 /// C39, R17, R20c: with `of` the rider is made what is dropped.
 fn dropped_in_every_state<S: Stream + Unpin>(of: impl Fn(Rider) -> S) {
-    for state in states() {
+    let bare = states().into_iter().map(|it| (it, false));
+    for (mut state, beats) in bare.chain(states().into_iter().map(|it| (it, true))) {
         let (task, waker) = Task::new();
         let parts = Parts::new();
-        let rider = parts.rider(state.replies).budget(state.budget);
+        let mut rider = parts.rider(state.replies).budget(state.budget);
+        if beats {
+            // `R26`: one sleep while it is live.
+            rider = rider.keep_alive(parts.beats());
+            state.alive[4] += state.alive[2];
+        }
         let nudger = rider.nudger();
         let mut rider = of(rider);
         drain(&mut rider, &waker);
@@ -181,7 +196,7 @@ fn dropped_in_every_state<S: Stream + Unpin>(of: impl Fn(Rider) -> S) {
 
         let made = parts.clock.made();
         drop(rider);
-        assert_eq!(parts.alive(), [0; 5], "{}", state.name);
+        assert_eq!((parts.alive(), parts.beats.get()), ([0; 5], 0), "{}", state.name);
         assert_eq!(kept(&task), 0, "neither carrier nor timer keeps the task: {}", state.name);
         let wakes = task.wakes();
         nudger.nudge();
@@ -236,7 +251,7 @@ fn fused_at_every_end<S: FusedStream + Unpin>(of: impl Fn(Rider) -> S) {
     for (end, replies, budget) in ends() {
         let (task, waker) = Task::new();
         let parts = Parts::new();
-        let mut rider = of(parts.rider(replies).budget(budget));
+        let mut rider = of(parts.rider(replies).budget(budget).keep_alive(parts.beats()));
         loop {
             assert_eq!(rider.size_hint(), (0, None), "{end}");
             assert!(!rider.is_terminated(), "{end}");
@@ -247,7 +262,7 @@ fn fused_at_every_end<S: FusedStream + Unpin>(of: impl Fn(Rider) -> S) {
                 Poll::Pending => drop(parts.clock.skip().expect("it waits for a sleep")),
             }
         }
-        assert_eq!(parts.alive(), [0; 5], "{end}");
+        assert_eq!((parts.alive(), parts.beats.get()), ([0; 5], 0), "{end}");
         let (wakes, made) = (task.wakes(), parts.clock.made());
         for _ in 0..3 {
             assert!(rider.is_terminated(), "{end}");
@@ -345,6 +360,8 @@ fn a_rider_is_send_when_its_parts_are_and_unpin_whatever_they_are() {
         RideOut::new(address(), |_| async { Ok::<_, Refusal>(stream::once(async { Ok(1) })) })
             .join(|_| Some(async {}))
             .news(stream::once(async { News::Ended(None) }))
+            .number(|item: &u64| *item)
+            .keep_alive(|_| {})
             .timer(Clock::new());
     is_send(&rider);
     is_unpin(&rider);
@@ -367,6 +384,7 @@ fn a_rider_is_small_whatever_it_was_given() {
         )
         .join(move |_| Some(async move { assert_eq!(large.len(), 4_096) }))
         .news(stream::iter(large).map(|_| News::Ended(None)))
+        .keep_alive(move |_| assert_eq!(large.len(), 4_096))
         .timer(Clock::new());
     assert!(size_of_val(&rider) <= 256, "{} bytes", size_of_val(&rider));
     let phases = rider.phases();

@@ -8,6 +8,10 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
     task::{Context, Poll, Waker},
 };
 
@@ -42,13 +46,22 @@ fn states() -> Vec<(&'static str, Owner, u64, [usize; 5])> {
 
 #[tokio::test(start_paused = true)]
 async fn dropped_in_any_state_it_leaves_nothing() {
-    for (state, ..) in states() {
+    let names = || states().into_iter().map(|it| it.0);
+    for (state, beats) in names().map(|it| (it, false)).chain(names().map(|it| (it, true))) {
         // Made here, so that its time begins here.
-        let Some((_, owner, until, alive)) = states().into_iter().find(|it| it.0 == state) else {
+        let Some((_, owner, until, mut alive)) = states().into_iter().find(|it| it.0 == state)
+        else {
             panic!("known")
         };
         let owner = owner.teardown("A1", NEVER);
         let mut rider = owner.rider().join(owner.join()).news(owner.news([]));
+        let beaten = Arc::new(AtomicU32::new(0));
+        if beats {
+            let counted = Arc::clone(&beaten);
+            rider = rider.keep_alive(move |_| drop(counted.fetch_add(1, Relaxed)));
+            // `R26`: one sleep where a subscription is live, and none elsewhere.
+            alive[4] += alive[1];
+        }
         let nudger = rider.nudger();
         watch(&owner, &mut rider, until.min(2_000)).await;
         if until > 2_000 {
@@ -63,6 +76,7 @@ async fn dropped_in_any_state_it_leaves_nothing() {
         owner.reach(60_000).await;
         nudger.nudge();
         assert_eq!(owner.times().len(), asks, "no ask leaves any more: {state}");
+        assert_eq!((beaten.load(Relaxed), Arc::strong_count(&beaten)), (0, 1), "no beat: {state}");
 
         // C39: the address serves the next one.
         let next = Owner::answers([serve([7]).into()]);

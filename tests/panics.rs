@@ -32,7 +32,7 @@ use hand_clock::{Clock, Count, Mine, address, by, by_route, ms, next, tag};
 use heard::Heard;
 use rideout::{
     Address, Budget, News, Read, ReadError, Refusal, Refused, RideError, RideOut, Ruling,
-    rider::{Answer, Ask, Phase},
+    rider::{Answer, Ask, Beat, Phase},
 };
 use tracing::Level;
 
@@ -140,7 +140,7 @@ impl Refused for Mean {
     }
 }
 
-/// An item whose token and whose version step on the mine.
+/// An item whose token, whose version and whose number step on the mine.
 #[derive(Clone)]
 struct Item {
     value: u64,
@@ -154,6 +154,11 @@ fn token(item: &Item) -> u64 {
 
 fn version(item: &Item) -> u64 {
     item.mine.step("version");
+    item.value
+}
+
+fn number(item: &Item) -> u64 {
+    item.mine.step("number");
     item.value
 }
 
@@ -226,6 +231,11 @@ fn joins(
     }
 }
 
+fn beats(parts: &Parts) -> impl FnMut(Beat) + Send + use<> {
+    let mine = parts.mine.clone();
+    move |_| mine.step("beat")
+}
+
 /// News that matter to nobody, and then silence.
 fn news(parts: &Parts) -> LocalBoxStream<'static, News> {
     let news = stream::iter([News::Ended(Some(tag("E0"))), News::Arrived(tag("A1"))]);
@@ -294,7 +304,7 @@ where
 }
 
 /// Comes by everything there is: a join, a rest, a rejection of a live subscription that is held back and
-/// spread, a silent ask, and a refresh.
+/// spread, a silent ask, and a refresh with beats beside it.
 fn scenario() -> Vec<Reply> {
     vec![
         Reply::Refuse(by("A1")),
@@ -308,13 +318,15 @@ fn scenario() -> Vec<Reply> {
     ]
 }
 
-const EVERYBODY: [&str; 12] = [
+const EVERYBODY: [&str; 14] = [
     "ask",
     "ask, polled",
+    "beat",
     "join",
     "join, polled",
     "news",
     "now",
+    "number",
     "ruling",
     "sleep",
     "sleep, polled",
@@ -332,6 +344,9 @@ fn through(mine: Mine) -> (Ridden, Parts) {
         .news(news(&parts))
         .timer(parts.clock.clone())
         .version(version)
+        .number(number)
+        .keep_alive(beats(&parts))
+        .beat_every(ms(200))
         .budget(budget);
     let nudger = rider.nudger();
     // Another rider of the address, in the middle of its own ride-out.

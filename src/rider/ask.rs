@@ -20,7 +20,8 @@ pub struct Ask<P = ()> {
     pub charge: Charge,
     /// The resume point: a token of the last item, `None` before the first one.
     ///
-    /// A source that can resume goes on behind it, and one that cannot sends its state again.
+    /// A source that can resume goes on behind it, and one that cannot sends its state again. Where
+    /// frames are [numbered](super::RideOut::number), it is that of the last item in front of a gap.
     pub resume: Option<P>,
 }
 

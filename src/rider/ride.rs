@@ -6,6 +6,7 @@
 
 mod hearing;
 mod looks;
+mod upkeep;
 mod waiting;
 
 use std::{
@@ -19,6 +20,8 @@ use futures_core::Stream;
 use super::{
     Answer, Join, NoJoin, NoNews, Phase, Source,
     attempt::{Stage, StageProj},
+    frames::Frames,
+    keep_alive::KeepAlive,
     shown,
     state::{Opened, State},
 };
@@ -57,6 +60,9 @@ pub(super) struct Ride<A: Source<P>, J: Join, N, P, T: Clock> {
     join: J,
     news: Option<Pin<Box<N>>>,
     timer: T,
+    pub(super) keep_alive: Option<KeepAlive<T::Sleep>>,
+    // Until a gap may have another refresh; `None` where it may.
+    rest: Option<Pin<Box<T::Sleep>>>,
     // Made at the first poll. One box for all ride-outs.
     chain: Option<BoxedChain<A, J, P, T>>,
 }
@@ -71,22 +77,27 @@ enum Turn<I> {
 impl<A: Source<P>, P> Ride<A, NoJoin, NoNews, P, DefaultTimer> {
     pub(super) fn new(address: Address, source: A, at: Option<fn(&A::Item) -> P>) -> Self {
         let state = State::new(address, source, at);
-        Ride { state, join: NoJoin, news: None, timer: DefaultTimer::default(), chain: None }
+        let timer = DefaultTimer::default();
+        Ride { state, join: NoJoin, news: None, timer, keep_alive: None, rest: None, chain: None }
     }
 }
 
 impl<A: Source<P>, J: Join, N, P, T: Clock> Ride<A, J, N, P, T> {
     pub(super) fn with_join<K: Join>(self, join: K) -> Ride<A, K, N, P, T> {
-        Ride { state: self.state, join, news: self.news, timer: self.timer, chain: None }
+        let Ride { state, news, timer, keep_alive, rest, .. } = self;
+        Ride { state, join, news, timer, keep_alive, rest, chain: None }
     }
 
     pub(super) fn with_news<M>(self, news: M) -> Ride<A, J, M, P, T> {
+        let Ride { state, join, timer, keep_alive, rest, .. } = self;
         let news = Some(Box::pin(news));
-        Ride { state: self.state, join: self.join, news, timer: self.timer, chain: None }
+        Ride { state, join, news, timer, keep_alive, rest, chain: None }
     }
 
     pub(super) fn with_timer<U: Clock>(self, timer: U) -> Ride<A, J, N, P, U> {
-        Ride { state: self.state, join: self.join, news: self.news, timer, chain: None }
+        let Ride { state, join, news, keep_alive, .. } = self;
+        let keep_alive = keep_alive.map(KeepAlive::by_another_clock);
+        Ride { state, join, news, timer, keep_alive, rest: None, chain: None }
     }
 }
 
@@ -132,19 +143,23 @@ where
         Poll::Pending
     }
 
-    /// A grant is used up: grants another where news was all that was due, and there was none.
+    /// A grant is used up: grants another where news and upkeep were all that was due, and there was
+    /// none.
     #[cold]
     pub(super) fn refill(
         &mut self,
         live: Pin<&mut Option<A::Stream>>,
         cx: &mut Context<'_>,
     ) -> u32 {
-        if self.state.granted == 0 {
+        if self.state.granted == 0 || live.is_none() {
             return 0;
         }
         self.state.take_over(0, None);
-        if self.stage().is_some() || self.state.unheard >= HEAR_AFTER || self.look_at_news(live, cx)
-        {
+        let due = self.stage().is_some()
+            || self.state.unheard >= HEAR_AFTER
+            || self.look_at_news(live, cx)
+            || (self.keep_alive.is_some() && self.look_at_upkeep(cx));
+        if due {
             return 0;
         }
         self.state.grant()
@@ -217,6 +232,7 @@ where
     fn put_away(&mut self, mut live: Pin<&mut Option<A::Stream>>) {
         live.set(None);
         self.state.handed_over = None;
+        self.stop_beats();
         let now = self.timer.now();
         let lived = self.state.opened.as_ref().map(|opened| now.duration_since(opened.at));
         let lived = lived.unwrap_or_default();
@@ -246,7 +262,12 @@ where
         self.state.opened = None;
         live.set(Some(stream));
         let at = self.timer.now();
-        self.state.opened = Some(Opened { at, by: by.clone(), spoke: false, proven: false });
+        if let Some(keep_alive) = &mut self.keep_alive {
+            keep_alive.begin(&self.timer, self.state.beat_interval);
+        }
+        let frames = Frames::default();
+        self.state.opened =
+            Some(Opened { at, by: by.clone(), spoke: false, proven: false, frames });
         Phase::Answered(by)
     }
 
@@ -256,9 +277,16 @@ where
     fn mend(&mut self, mut live: Pin<&mut Option<A::Stream>>) {
         live.set(None);
         self.state.handed_over = None;
+        self.stop_beats();
         self.state.opened = None;
         if self.stage().is_none() {
             self.state.carrier.nudge();
+        }
+    }
+
+    fn stop_beats(&mut self) {
+        if let Some(keep_alive) = &mut self.keep_alive {
+            keep_alive.stop();
         }
     }
 
@@ -329,5 +357,7 @@ where
         self.state.opened = None;
         self.chain = None;
         self.news = None;
+        self.keep_alive = None;
+        self.rest = None;
     }
 }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Source, ride::LOOK_AFTER, waits::Waits};
+use super::{Source, frames::Frames, keep_alive, ride::LOOK_AFTER, waits::Waits};
 use crate::{
     activation::Activation,
     address::Address,
@@ -27,7 +27,9 @@ pub(super) struct State<A: Source<P>, P> {
     pub(super) source: A,
     pub(super) at: Option<fn(&A::Item) -> P>,
     pub(super) version: Option<fn(&A::Item) -> u64>,
+    pub(super) number: Option<fn(&A::Item) -> u64>,
     pub(super) re_ask_on_completion: bool,
+    pub(super) beat_interval: Duration,
     pub(super) budget: Budget,
     pub(super) carrier: Carrier,
     pub(super) waits: Waits,
@@ -64,6 +66,8 @@ pub(super) struct Opened {
     pub(super) spoke: bool,
     /// Whether it counts as an answer (`R9`).
     pub(super) proven: bool,
+    /// Its frames, where they are numbered.
+    pub(super) frames: Frames,
 }
 
 impl<A: Source<P>, P> State<A, P> {
@@ -73,7 +77,9 @@ impl<A: Source<P>, P> State<A, P> {
             source,
             at,
             version: None,
+            number: None,
             re_ask_on_completion: false,
+            beat_interval: keep_alive::INTERVAL,
             budget,
             carrier: Carrier::new(address, budget),
             waits: Waits::default(),
@@ -107,13 +113,15 @@ impl<A: Source<P>, P> State<A, P> {
     /// How many items may pass before anything else is looked at.
     pub(super) fn grant(&mut self) -> u32 {
         let spoke = self.opened.as_ref().is_some_and(|opened| opened.spoke);
-        let looks = spoke && self.handed_over.is_none();
+        // Numbered frames pass one by one.
+        let looks = spoke && self.handed_over.is_none() && self.number.is_none();
         self.granted = if looks { LOOK_AFTER.saturating_sub(self.passed) } else { 0 };
         self.granted
     }
 
     /// Takes back what is left of the grant, and what the last look at the stream came to where that
     /// was no item.
+    #[inline]
     pub(super) fn take_over(&mut self, left: u32, polled: Option<PolledItem<A, P>>) {
         let passed = mem::take(&mut self.granted) - left;
         self.passed += passed;
@@ -157,12 +165,22 @@ impl<A: Source<P>, P> State<A, P> {
         if first && self.budget.proven_after.is_none() {
             self.answered();
         }
-        self.watch(item, first)
+        let number = self.number.map(|number| number(&item));
+        let frames = self.opened.as_mut().map(|opened| &mut opened.frames).zip(number);
+        let whole = frames.is_none_or(|(frames, number)| frames.pass(number));
+        self.take_in(item, first, whole)
+    }
+
+    /// An item of a grant passes; `None` where it is dropped.
+    #[inline]
+    pub(super) fn watch(&mut self, item: A::Item) -> Option<A::Item> {
+        self.take_in(item, false, true)
     }
 
     /// Takes what is to be known of an item; `None` where it is not newer than the last one and not
     /// the first of its answer (`R24`).
-    pub(super) fn watch(&mut self, item: A::Item, first: bool) -> Option<A::Item> {
+    #[inline]
+    fn take_in(&mut self, item: A::Item, first: bool, whole: bool) -> Option<A::Item> {
         if let Some(version) = self.version {
             let version = version(&item);
             if !first && self.newest.is_some_and(|newest| version <= newest) {
@@ -170,7 +188,10 @@ impl<A: Source<P>, P> State<A, P> {
             }
             self.newest = Some(version);
         }
-        if let Some(at) = self.at {
+        // Behind a gap there is no place to resume: what is missing would be missing for good (`R44b`).
+        if let Some(at) = self.at
+            && whole
+        {
             self.resume = Some(at(&item));
         }
         Some(item)

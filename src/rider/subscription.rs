@@ -1,6 +1,7 @@
 //! The subscription rider.
 
 mod settings;
+mod upkeep;
 
 use std::{
     fmt,
@@ -36,16 +37,25 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 ///
 /// What a rider does beyond that is what it is given: an event to wait for ([`join`](RideOut::join)),
 /// news of the address ([`news`](RideOut::news)), a place to resume
-/// ([`resuming`](RideOut::resuming)), a guard against old items ([`version`](RideOut::version)),
-/// bounds ([`budget`](RideOut::budget)).
+/// ([`resuming`](RideOut::resuming)), a guard against old items ([`version`](RideOut::version)) and one
+/// against lost ones ([`number`](RideOut::number)), beats ([`keep_alive`](RideOut::keep_alive)), bounds
+/// ([`budget`](RideOut::budget)).
 ///
 /// # What a rider cannot notice
 ///
 /// A process that is killed says nothing: its subscription falls silent, and a rider that is live on it
-/// goes on waiting. An arrival ends waits, and is nothing to a live subscription. So let whoever watches
-/// the address say what he sees: a directory in which an activation vanishes sends
-/// [`News::Ended`](crate::News::Ended) with it, and a stream whose items have been missing for too long
-/// ends in a promise, by a timeout in the ask's own stream.
+/// would go on waiting. An arrival ends waits, and is nothing to a live subscription.
+///
+/// [Beats](RideOut::keep_alive) find that out where somebody answers them: the successor, that the
+/// stream is none of its own. They cannot where nobody does, since they are never awaited: while the
+/// address has no successor, while its route still ends at the dead one, or where the way that
+/// [`News::NotServing`](crate::News::NotServing) would come by is cut. And a rider that is not polled
+/// neither sends a beat nor hears the answer to one.
+///
+/// So let whoever watches the address say what he sees as well: a directory in which an activation
+/// vanishes sends [`News::Ended`](crate::News::Ended) with it, and a stream whose items have been
+/// missing for too long ends in a promise, by a timeout in the ask's own stream. Items that were lost
+/// on the way are found by their [numbers](RideOut::number), once another comes.
 ///
 /// A subscription that lived for less than one pace is asked for again no sooner than a pace after its
 /// end, whatever arrives (`R11`).
@@ -66,7 +76,7 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 ///
 /// A panic in a closure, a future or a stream that it was given reaches the caller of the poll. The
 /// rider is whole, and polled again it goes on: an attempt that panicked begins anew, a subscription
-/// that did is asked for again, news that did are no news any more.
+/// that did is asked for again, news that did are no news any more, a beat that did is not sent again.
 ///
 /// # Cancel safety
 ///
@@ -248,7 +258,7 @@ where
             if !this.watched {
                 return Poll::Ready(Some(Ok(item)));
             }
-            if let Some(item) = this.ride.state.watch(item, false) {
+            if let Some(item) = this.ride.state.watch(item) {
                 return Poll::Ready(Some(Ok(item)));
             }
         }

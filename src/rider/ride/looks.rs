@@ -128,6 +128,16 @@ where
     /// The rider's own timers, last.
     pub(super) fn look_at_timers(&mut self, cx: &mut Context<'_>) -> Turn<Option<PhaseOf<A, P>>> {
         self.state.untimed = 0;
+        // A beat that is always due keeps no attempt from its own sleep.
+        let again = self.look_at_upkeep(cx);
+        match self.look_at_sleep(cx) {
+            Turn::Idle if again => Turn::Again,
+            turn => turn,
+        }
+    }
+
+    /// The sleep of the running attempt.
+    fn look_at_sleep(&mut self, cx: &mut Context<'_>) -> Turn<Option<PhaseOf<A, P>>> {
         if let Some(StageProj::Asking { limit, .. }) = self.stage()
             && limit.is_none()
         {

@@ -1,0 +1,87 @@
+//! How does an owner know that a reader is still there, and the reader that its owner still is?
+//!
+//! By a beat: the rider names its stream from time to time, and an owner that does not serve that stream
+//! says so (`R22`, `R26`). Nothing is awaited, and nothing is kept of a beat that was sent.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use crate::{
+    activation::{Activation, StreamId},
+    time::Timer,
+    unwind::poll_away,
+};
+
+/// The first beat comes no later than this after an answer.
+const FIRST: Duration = Duration::from_secs(5);
+
+/// The time between two beats, where none is set.
+pub(super) const INTERVAL: Duration = Duration::from_secs(45);
+
+/// An interval below this counts as this (`R20b`).
+pub(super) const LEAST_INTERVAL: Duration = Duration::from_millis(1);
+
+/// What a beat says: which stream is still read, and on whom its rider is live (`R26`).
+///
+/// The owner needs the stream alone. The activation is for the one who sends the beat: an answer to a
+/// beat that named another activation than the next one does is late, and no news to this rider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Beat {
+    /// The identity of the stream, the same in each ask.
+    pub stream: StreamId,
+    /// The activation that serves it, where that is known.
+    pub activation: Option<Activation>,
+}
+
+/// The beats of a rider, and the one timer they have.
+pub(super) struct KeepAlive<Sl> {
+    f: Box<dyn FnMut(Beat) + Send>,
+    // Until the next beat. `None` where that is due, or where there is no subscription.
+    sleep: Pin<Box<Option<Sl>>>,
+}
+
+impl<Sl> KeepAlive<Sl> {
+    pub(super) fn new(f: Box<dyn FnMut(Beat) + Send>) -> Self {
+        KeepAlive { f, sleep: Box::pin(None) }
+    }
+
+    /// The same beats by another clock.
+    pub(super) fn by_another_clock<Other>(self) -> KeepAlive<Other> {
+        KeepAlive::new(self.f)
+    }
+
+    /// A subscription opens: the beats begin anew.
+    pub(super) fn begin(&mut self, timer: &impl Timer<Sleep = Sl>, interval: Duration) {
+        self.sleep.set(Some(timer.sleep(interval.min(FIRST))));
+    }
+
+    /// The subscription is over.
+    pub(super) fn stop(&mut self) {
+        self.sleep.set(None);
+    }
+}
+
+impl<Sl: Future<Output = ()>> KeepAlive<Sl> {
+    /// Is ready where a beat is due, and has the next one follow an interval later, however late this
+    /// one is.
+    pub(super) fn poll_due(
+        &mut self,
+        timer: &impl Timer<Sleep = Sl>,
+        interval: Duration,
+        cx: &mut Context<'_>,
+    ) -> Poll<()> {
+        if self.sleep.is_some() && poll_away(self.sleep.as_mut(), cx).is_pending() {
+            return Poll::Pending;
+        }
+        self.sleep.set(Some(timer.sleep(interval)));
+        Poll::Ready(())
+    }
+
+    pub(super) fn send(&mut self, beat: Beat) {
+        (self.f)(beat);
+    }
+}

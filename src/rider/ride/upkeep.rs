@@ -1,0 +1,60 @@
+//! What a live subscription needs beside its items: a beat from time to time, and another subscription
+//! in its place where a frame is missing.
+
+use std::{fmt, pin::Pin, task::Context};
+
+use futures_core::Stream;
+
+use super::{HEAR_AFTER, Ride};
+use crate::{
+    refusal::News,
+    rider::{Beat, Join, Source},
+    time::Timer,
+    unwind::poll_away,
+};
+
+impl<A, J, N, P, T> Ride<A, J, N, P, T>
+where
+    A: Source<P, Error: fmt::Display>,
+    J: Join,
+    N: Stream<Item = News>,
+    P: Clone,
+    T: Timer,
+{
+    /// Looks at both once; returns whether anything came of it.
+    pub(super) fn look_at_upkeep(&mut self, cx: &mut Context<'_>) -> bool {
+        let beaten = self.beat(cx);
+        self.refresh(cx) || beaten
+    }
+
+    /// Sends the beat that is due (`R26`).
+    fn beat(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(opened) = &self.state.opened else { return false };
+        let Some(keep_alive) = &mut self.keep_alive else { return false };
+        if keep_alive.poll_due(&self.timer, self.state.beat_interval, cx).is_pending() {
+            return false;
+        }
+        // The next one is under way already: a panic costs one beat at most.
+        let (stream, activation) = (self.state.carrier.stream(), opened.by.clone());
+        keep_alive.send(Beat { stream, activation });
+        true
+    }
+
+    /// Asks for the refresh that a gap is owed, no sooner than a pace after the last one (`R44b`).
+    ///
+    /// While an attempt is under way, what it brings is another subscription, whatever this one lacks.
+    fn refresh(&mut self, cx: &mut Context<'_>) -> bool {
+        let _ = poll_away(Pin::new(&mut self.rest), cx);
+        let unheeded = self.state.opened.as_ref().is_some_and(|it| it.frames.is_unheeded());
+        if !unheeded || self.rest.is_some() || self.stage().is_some() {
+            return false;
+        }
+        self.rest = Some(Box::pin(self.timer.sleep(self.state.budget.pace)));
+        if let Some(opened) = &mut self.state.opened {
+            opened.frames.heed();
+        }
+        self.state.unheard = HEAR_AFTER;
+        self.state.carrier.nudge();
+        true
+    }
+}

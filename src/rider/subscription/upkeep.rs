@@ -1,0 +1,143 @@
+//! What keeps a live subscription whole: beats, and frames by their numbers.
+
+use std::time::Duration;
+
+use super::RideOut;
+use crate::{
+    rider::{
+        Beat, Join, Source,
+        keep_alive::{KeepAlive, LEAST_INTERVAL},
+    },
+    time::Clock,
+};
+
+impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
+    /// Asks again, uncharged, where a frame is missing, by the frames' numbers. `of` captures nothing.
+    ///
+    /// Frames of one subscription are numbered one by one, from any number: the first item after each
+    /// answer sets the base. A number that is more than one above the highest so far is a gap, and leads
+    /// to one refresh, as a [nudge](crate::rider::Nudger::nudge) does: the subscription goes on delivering until the
+    /// new one answers (`R25`, `R44b`). It goes out no later than after 32 more items, and at most once
+    /// a pace; gaps that come sooner have one together when the pace is over, and those that come while
+    /// a refresh is under way are satisfied by its answer.
+    ///
+    /// Items pass untouched, those around a gap too. A number that is no higher than the highest so far
+    /// is no gap, since nothing is missing by it: a frame that came twice, or one that was overtaken,
+    /// whose gap was the frame that overtook it. Where the rider is [resuming](RideOut::resuming), the
+    /// resume point stays in front of the gap until the next answer, so that what is missing is asked
+    /// for; what came behind it then comes twice.
+    ///
+    /// # Examples
+    ///
+    /// The second frame is lost on its way:
+    ///
+    /// ```
+    /// use futures::{StreamExt, TryStreamExt, stream};
+    /// use rideout::{Refusal, RideOut};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let frames = RideOut::new("prices/eur".parse()?, |ask| async move {
+    ///     let frames = if ask.attempt == 1 { vec![(1, "a"), (3, "c")] } else { vec![(1, "abc")] };
+    ///     Ok(stream::iter(frames.into_iter().map(Ok::<_, Refusal>)).chain(stream::pending()))
+    /// })
+    /// .number(|(number, _)| *number);
+    /// let texts = frames.map_ok(|(_, text)| text).take(3).try_collect::<Vec<_>>().await?;
+    /// assert_eq!(texts, ["a", "c", "abc"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn number(mut self, of: fn(&A::Item) -> u64) -> Self {
+        self.ride.state.number = Some(of);
+        self
+    }
+
+    /// Sends beats while the rider is live, so that an owner that moved away silently is found without
+    /// any write (`R26`).
+    ///
+    /// `beat` is called 5 s after each answer, then every 45 s ([`beat_every`](RideOut::beat_every)). It
+    /// says which stream is still read, to whoever serves the address now. What it sends is never
+    /// awaited, and nothing is kept of it. It is called within a poll of the rider, so it must not
+    /// block: it puts a message into a channel, or spawns. An owner that does not serve that stream
+    /// answers [`News::NotServing`](crate::News::NotServing), which comes in by the rider's [news](RideOut::news), and the rider
+    /// asks again; one that answers nothing is as good as one that serves it.
+    ///
+    /// The beats are the rider's own, by its own timer: nothing is spawned. None is sent while it rides
+    /// out, since an ask is a sign of life too, and none after its end or its drop. Beats that were
+    /// missed do not pile up: one is sent, and the next an interval later. While items come without a
+    /// pause, one is late by 32 of them at most.
+    ///
+    /// A rider that is not polled sends no beats. Its owner may then release the stream as idle (after
+    /// 10 min, `R44b`); polled again, the rider sends the beat that is due, and hears of it.
+    ///
+    /// `beat` is `Send`, so that the rider is where its other parts are. What is not goes by a channel.
+    ///
+    /// # Panics
+    ///
+    /// A panic in `beat` reaches the caller of the poll; the next beat comes an interval later.
+    ///
+    /// # Examples
+    ///
+    /// The owner has moved, without a word to its subscribers:
+    ///
+    /// ```
+    /// use futures::{StreamExt, TryStreamExt, channel::mpsc, stream};
+    /// use rideout::{News, Refusal, RideOut};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (answers, news) = mpsc::unbounded();
+    /// let successor: rideout::Activation = "0B".parse()?;
+    ///
+    /// let mut prices = RideOut::new("prices/eur".parse()?, |ask| async move {
+    ///     Ok(stream::iter([Ok::<_, Refusal>(ask.attempt)]).chain(stream::pending()))
+    /// })
+    /// .news(news)
+    /// .keep_alive(move |beat| {
+    ///     println!("{} is still read", beat.stream); // your own: send it, and forget it
+    ///     let answer = News::NotServing(Some(successor.clone())); // as the owner answers it
+    ///     let _ = answers.unbounded_send(answer);
+    /// });
+    /// assert_eq!(prices.try_next().await?, Some(1));
+    /// assert_eq!(prices.try_next().await?, Some(2)); // found by the first beat
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn keep_alive(mut self, beat: impl FnMut(Beat) + Send + 'static) -> Self {
+        self.ride.keep_alive = Some(KeepAlive::new(Box::new(beat)));
+        self
+    }
+
+    /// Sets the time between two beats (45 s); less than 1 ms counts as 1 ms. Without
+    /// [`keep_alive`](RideOut::keep_alive) there are none.
+    ///
+    /// The first beat after an answer comes after 5 s, or after one interval where that is shorter.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use futures::{StreamExt, channel::mpsc, stream};
+    /// use rideout::{Refusal, RideOut};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sender, beats) = mpsc::unbounded();
+    /// let prices = RideOut::new("prices/eur".parse()?, |_| async {
+    ///     Ok(stream::pending::<Result<u32, Refusal>>())
+    /// })
+    /// .keep_alive(move |beat| sender.unbounded_send(beat).unwrap_or_default())
+    /// .beat_every(Duration::from_secs(60));
+    ///
+    /// let hour = tokio::time::timeout(Duration::from_secs(3600), prices.count());
+    /// assert!(hour.await.is_err(), "it is live to the end");
+    /// assert_eq!(beats.count().await, 60); // at 5 s, 65 s, … 3545 s
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn beat_every(mut self, interval: Duration) -> Self {
+        self.ride.state.beat_interval = interval.max(LEAST_INTERVAL);
+        self
+    }
+}
