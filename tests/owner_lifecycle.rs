@@ -199,6 +199,21 @@ fn who_waits_for_a_level_hears_it_and_leaves_nothing() {
     assert!(poll(&mut owner.reached(RunLevel::Dead), Waker::noop()).is_ready());
 }
 
+#[test]
+fn force_ends_children_before_their_parents() {
+    let root = owner();
+    let [left, right] = ["left", "right"].map(|name| child(&root, name));
+    let below = child(&left, "left/below");
+    let dead = Arc::new(Mutex::new(Vec::new()));
+    for life in [&root, &left, &right, &below] {
+        let (path, dead) = (life.address().to_string(), Arc::clone(&dead));
+        life.on_death(move || dead.lock().unwrap().push(path));
+    }
+    root.force();
+    root.force();
+    assert_eq!(*dead.lock().unwrap(), ["left/below", "right", "left", "prices"]);
+}
+
 /// R40: by the owner, else its parent, else in process.
 #[test]
 fn a_refusal_has_a_voice_as_long_as_anybody_can_speak() {

@@ -328,6 +328,19 @@ impl Lifecycle {
     ///
     /// It goes on living until it is told to end, so that what it has begun can be finished and its
     /// address handed off.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::owner::{Lifecycle, RunLevel};
+    ///
+    /// let owner = Lifecycle::new("prices/eur".parse()?);
+    /// owner.started();
+    /// owner.leave();
+    /// assert!(owner.is_refusing());
+    /// assert_eq!(owner.level(), RunLevel::Started);
+    /// # Ok::<_, rideout::address::InvalidAddress>(())
+    /// ```
     pub fn leave(&self) {
         self.shared.state.with(|state| state.leaving = true);
     }
@@ -377,6 +390,20 @@ impl Lifecycle {
 
     /// Returns the words of its refusals: its address, its activation, how far it is, who asked for its
     /// end and why (`R40`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::owner::{Ending, Lifecycle};
+    ///
+    /// let owner = Lifecycle::new("prices/eur".parse()?);
+    /// owner.dispose(Ending::recycle().asked_by("ops"));
+    ///
+    /// let refusal = owner.closing().at_the_door("cannot process Subscribe").to_string();
+    /// assert!(refusal.contains("RunLevel=DisposeHosted, recycle asked for by ops"));
+    /// assert!(refusal.contains(owner.activation().as_str()));
+    /// # Ok::<_, rideout::address::InvalidAddress>(())
+    /// ```
     pub fn closing(&self) -> Closing {
         let (level, ending, leaving) =
             self.shared.state.with(|state| (state.level, state.ending.clone(), state.leaving));
@@ -470,6 +497,18 @@ impl Lifecycle {
     ///
     /// Where a last word or a waiter's waker does: the whole subtree is dead first, then the first such
     /// panic goes on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::owner::Lifecycle;
+    ///
+    /// let parent = Lifecycle::new("prices".parse()?);
+    /// let child = parent.child("prices/eur".parse()?)?;
+    /// parent.force();
+    /// assert!(child.was_forced() && child.teardown().is_complete());
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
     pub fn force(&self) {
         let subtree = self.freeze();
         unwind::all(subtree.iter().rev().map(|lifecycle| || lifecycle.die(true)));
@@ -479,7 +518,12 @@ impl Lifecycle {
     /// teardown is completed. `last` is the owner's own last code, which runs when its children are
     /// gone.
     ///
-    /// Spawn it beside the owner's own loop, so that a handler which hangs does not hold the end up.
+    /// Spawn it beside the owner's own loop, so that a handler which hangs does not hold the end up. It
+    /// holds the lifetime as a handle does: a lifetime with a driver is killed with its driver.
+    ///
+    /// # Examples
+    ///
+    /// See [`Lifecycle`] and [`TearDown`].
     pub fn tear_down<F: Future<Output = ()>>(&self, last: F) -> TearDown<F> {
         TearDown::new(self.clone(), last)
     }
