@@ -262,7 +262,7 @@ impl LeavingHost {
             Some(owner) => owner.closing(),
             None => self.shared.unhosted.closing(address),
         };
-        Err(refuse(closing, request))
+        Err(closing.refuse(Seam::Leaving, request))
     }
 
     /// Asks the door for what goes out to `address`.
@@ -336,11 +336,6 @@ impl fmt::Debug for LeavingHost {
             .field("phase", &self.phase())
             .finish_non_exhaustive()
     }
-}
-
-/// The one place where a leaving host words its refusals.
-fn refuse(closing: Closing, request: &str) -> Refusal {
-    closing.refuse(Seam::Leaving, request)
 }
 
 /// The tags of the addresses that have no activation here (invariant 4).
