@@ -68,6 +68,7 @@ mod news;
 mod observe;
 mod register;
 mod request;
+mod ride;
 mod router;
 mod store;
 mod subscription;

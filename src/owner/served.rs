@@ -65,7 +65,7 @@ const IDLE_RELEASE: Duration = Duration::from_secs(10 * 60);
 /// ```
 /// use std::future::pending;
 ///
-/// use rideout::{Activation, Closing, News, Refusal, StreamId, owner::Served};
+/// use rideout::{Activation, Closing, News, Refusal, Seam, StreamId, owner::Served};
 /// use tokio::{select, sync::{mpsc, oneshot}, time::{Instant, sleep_until}};
 ///
 /// type Sink = mpsc::UnboundedSender<(u64, u32)>; // a number, and a price
@@ -83,7 +83,7 @@ const IDLE_RELEASE: Duration = Duration::from_secs(10 * 60);
 ///     let mut served = Served::<StreamId, Sink, Reply>::new();
 ///     let mut price = 0;
 ///     let refuse = |held: Vec<Reply>| for reply in held {
-///         let _ = reply.send(Err(end.accepted("cannot finish Subscribe")));
+///         let _ = reply.send(Err(end.refuse(Seam::Reassert, "Subscribe")));
 ///     };
 ///     loop {
 ///         let next_release = served.next_release();
