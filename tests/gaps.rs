@@ -1,6 +1,8 @@
 //! Numbered frames (`R44b`): a gap is one refresh, uncharged, at most one a pace (`R16`, `R25`), and items
 //! pass untouched (`R21`).
 
+#![allow(clippy::duplicate_mod, reason = "two helpers say the same words")]
+
 mod hand_clock;
 mod script;
 

@@ -1,6 +1,8 @@
 //! Beats (`R26`): when they are sent, to what end, and when no more of them are (`R17`, `R20`, `C14`,
 //! `C22`).
 
+#![allow(clippy::duplicate_mod, reason = "two helpers say the same words")]
+
 mod hand_clock;
 mod script;
 
@@ -186,7 +188,7 @@ async fn whatever_ends_the_rider_stops_its_beats_in_that_poll() {
         assert_eq!(owner.now(), at, "{end:?}");
         assert_eq!((owner.alive(), Arc::strong_count(&held)), ([0; 5], 1), "{end:?}");
         owner.reach(at + 200_000).await;
-        assert!(matches!(script::next(&mut rider).await, None), "{end:?}");
+        assert!(script::next(&mut rider).await.is_none(), "{end:?}");
         assert!(beats.all().is_empty(), "{end:?}: {:?}", beats.all());
     }
 }
@@ -288,7 +290,7 @@ fn nothing_grows_over_a_hundred_thousand_beats() {
     let mut rider =
         RideOut::new(hand_clock::address(), |_| async { Ok::<_, Refusal>(Strict::open([1])) })
             .timer(clock.clone())
-            .keep_alive(move |_| drop(counted.fetch_add(1, Relaxed)));
+            .keep_alive(move |_| _ = counted.fetch_add(1, Relaxed));
     assert!(matches!(next(&mut rider), Poll::Ready(Some(Ok(1)))));
     let mut beat = || {
         assert!(next(&mut rider).is_pending());
@@ -341,7 +343,7 @@ async fn a_beat_that_is_always_due_starves_nothing() {
     })
     .timer(Hasty)
     .news(news)
-    .keep_alive(move |_| drop(counted.fetch_add(1, Relaxed)));
+    .keep_alive(move |_| _ = counted.fetch_add(1, Relaxed));
     let nudger = rider.nudger();
     let mut poll = |expected: Option<u64>| {
         let before = sent.load(Relaxed);

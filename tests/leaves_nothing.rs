@@ -58,7 +58,7 @@ async fn dropped_in_any_state_it_leaves_nothing() {
         let beaten = Arc::new(AtomicU32::new(0));
         if beats {
             let counted = Arc::clone(&beaten);
-            rider = rider.keep_alive(move |_| drop(counted.fetch_add(1, Relaxed)));
+            rider = rider.keep_alive(move |_| _ = counted.fetch_add(1, Relaxed));
             // `R26`: one sleep where a subscription is live, and none elsewhere.
             alive[4] += alive[1];
         }

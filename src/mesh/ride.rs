@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Mesh, NewsStream, Subscription, Update};
+use super::{Mesh, NewsStream, Update};
 use crate::{
     address::Address,
     refusal::Refusal,
-    rider::{Answer, Join, RideOut, Source},
+    rider::{Join, RideOut, Source},
 };
 
 impl<T: Clone + Send + Sync + 'static> Mesh<T> {
@@ -39,14 +39,8 @@ impl<T: Clone + Send + Sync + 'static> Mesh<T> {
         &self,
         address: &Address,
     ) -> RideOut<
-        impl Source<
-            (),
-            Answer = Answer<Subscription<T>>,
-            Stream = Subscription<T>,
-            Item = Update<T>,
-            Error = Refusal,
-        > + use<T>,
-        impl Join + use<T>,
+        impl Source<(), Future: Send, Stream: Send, Item = Update<T>, Error = Refusal> + Send + use<T>,
+        impl Join<Teardown: Send> + Send + use<T>,
         NewsStream,
     > {
         let [asked, joined, beating] = [(); 3].map(|()| Arc::downgrade(&self.world));

@@ -6,19 +6,8 @@ use crate::*;
 fn rider(
     mesh: &Mesh<u64>,
     address: &Address,
-) -> impl FusedStream<Item = Result<u64, RideError<Refusal>>> + Unpin + use<> {
-    let (asked, joined, address) = (mesh.clone(), mesh.clone(), address.clone());
-    let told = address.clone();
-    let rider = RideOut::new(address.clone(), move |ask| {
-        let (mesh, address) = (asked.clone(), address.clone());
-        async move { mesh.subscribe(&address, ask.stream).await }
-    });
-    let news = mesh.news(&told, rider.stream());
-    rider
-        .join(move |activation| joined.teardown_of(&activation))
-        .news(news)
-        .version(|item| item.version)
-        .map_ok(|item| item.value)
+) -> impl FusedStream<Item = Result<u64, RideError<Refusal>>> + Unpin + Send + use<> {
+    mesh.ride_out(address).map_ok(|item| item.value)
 }
 
 /// C19: a live reader hears of a recycle by the announcement alone, and ends up on the successor,
