@@ -195,17 +195,17 @@ impl Lifecycle {
         let child = Self::begin(address, Some(Arc::downgrade(&self.shared)));
         let entry = Arc::downgrade(&child.shared);
         let is_entered = self.shared.state.with(|state| {
-            let enters = !state.frozen;
+            let enters = !state.frozen && !state.leaving;
             if enters {
                 state.children.insert(child.shared.born, entry);
             }
             enters
         });
-        if is_entered { Ok(child) } else { Err(self.refuse_creation(child.address())) }
-    }
-
-    fn refuse_creation(&self, child: &Address) -> Refusal {
-        self.closing().refuse(Seam::Creation, child.as_str())
+        if is_entered {
+            Ok(child)
+        } else {
+            Err(self.closing().refuse(Seam::Creation, child.address().as_str()))
+        }
     }
 
     /// Returns the address that it owns.
