@@ -10,7 +10,7 @@ use std::{
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
     task::{Poll, Wake, Waker},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use driven::{
@@ -21,7 +21,11 @@ use driven::{
     heard::Heard,
     owner, said, secs,
 };
-use rideout::owner::{Ending, Lifecycle, RunLevel};
+use futures::future::BoxFuture;
+use rideout::{
+    owner::{Ending, Lifecycle, Pending, RunLevel},
+    time::Timer,
+};
 use tracing::Level;
 
 #[test]
@@ -101,6 +105,34 @@ fn quiescing_takes_two_seconds_at_most_and_then_says_so_for_ever() {
     assert_eq!(warning.level, Level::WARN);
     assert_eq!(warning.field("owner"), owner.address().as_str());
     assert_eq!(warning.field("activation"), owner.activation().as_str());
+}
+
+/// A timer whose every sleep is over at its first poll, as the last reply goes out.
+struct Photo(Arc<Mutex<Option<Pending>>>);
+
+impl Timer for Photo {
+    type Sleep = BoxFuture<'static, ()>;
+
+    fn sleep(&self, _: Duration) -> Self::Sleep {
+        let reply = Arc::clone(&self.0);
+        Box::pin(async move { drop(reply.lock().unwrap().take()) })
+    }
+
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+}
+
+/// The reply and the limit in one instant: the reply was first, and no time ran out.
+#[test]
+fn a_reply_that_goes_out_as_its_time_is_up_is_in_time() {
+    let heard = Heard::begin();
+    let owner = owner();
+    let reply = Arc::new(Mutex::new(Some(owner.pending())));
+    let mut driver = Box::pin(owner.tear_down(ready(())).timer(Photo(reply)));
+    owner.dispose(Ending::dispose());
+    assert!(poll(&mut driver, Waker::noop()).is_ready());
+    assert!(!owner.quiesce_timed_out() && said(&heard).is_empty());
 }
 
 /// R38: told in one instant, and together they take as long as the slowest.

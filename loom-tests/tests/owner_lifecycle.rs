@@ -168,6 +168,23 @@ fn a_driver_that_waits_for_a_child_is_woken() {
     }
 }
 
+/// One of two children goes while the driver looks: it waits for the other.
+#[test]
+fn a_driver_waits_for_every_child() {
+    check("every_child", None, 2, || {
+        let parent = owner();
+        let (one, other) = (parent.child(address()).unwrap(), parent.child(address()).unwrap());
+        dispose(parent.clone());
+        let goes = thread::spawn(move || drop(one));
+        let mut driver = driver(&parent);
+        assert!(poll_once(&mut driver, Waker::noop()).is_pending());
+        goes.join().unwrap();
+        assert_eq!(parent.level(), RunLevel::DisposeHosted);
+        drop(other);
+        assert!(poll_once(&mut driver, Waker::noop()).is_ready());
+    });
+}
+
 /// Force races the driver's own end: dead, the last words once, completed, for all who look.
 #[test]
 fn the_last_words_are_said_once() {
