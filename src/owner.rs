@@ -74,7 +74,7 @@ pub use self::{
     gate::Gates,
     intake::{Disposing, Message, Sort},
     leaving::{DrainSet, HostPhase, LeavingHost},
-    lifecycle::{Ending, Lifecycle, Pending, Reached, RunLevel, TearDown, Voice},
+    lifecycle::{Ending, Lifecycle, PendingReply, Reached, RunLevel, TearingDown, Voice},
     registry::{AlreadyServed, Registry},
     served::{Asked, Frame, Released, Served},
     wave::{Wave, Waves},

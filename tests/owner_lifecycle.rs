@@ -12,7 +12,7 @@ use std::{
 use by_hand::{Task, kept, poll};
 use rideout::{
     Address, Party, Refusal, Rejection,
-    owner::{Ending, Lifecycle, Pending, Reached, RunLevel, Voice},
+    owner::{Ending, Lifecycle, PendingReply, Reached, RunLevel, Voice},
     refusal::answered_by,
 };
 
@@ -54,7 +54,7 @@ fn is_promise_of(refusal: &Refusal, owner: &Lifecycle) {
 fn the_face_is_what_a_server_needs() {
     fn is<T: Send + Sync + Unpin + 'static>() {}
     is::<Lifecycle>();
-    is::<Pending>();
+    is::<PendingReply>();
     is::<Reached>();
     is::<Ending>();
     fn is_sent<T: Send>(_: T) {}

@@ -1,4 +1,4 @@
-//! `TearDown` (R38): the driver of an end, phase by phase, at exact instants. What ends one that hangs is
+//! `TearingDown` (R38): the driver of an end, phase by phase, at exact instants. What ends one that hangs is
 //! in `owner_watchdog.rs`.
 
 mod driven;
@@ -23,7 +23,7 @@ use driven::{
 };
 use futures::future::BoxFuture;
 use rideout::{
-    owner::{Ending, Lifecycle, Pending, RunLevel},
+    owner::{Ending, Lifecycle, PendingReply, RunLevel},
     time::Timer,
 };
 use tracing::Level;
@@ -108,7 +108,7 @@ fn quiescing_takes_two_seconds_at_most_and_then_says_so_for_ever() {
 }
 
 /// A timer whose every sleep is over at its first poll, as the last reply goes out.
-struct Photo(Arc<Mutex<Option<Pending>>>);
+struct Photo(Arc<Mutex<Option<PendingReply>>>);
 
 impl Timer for Photo {
     type Sleep = BoxFuture<'static, ()>;

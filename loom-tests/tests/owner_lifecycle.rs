@@ -22,7 +22,7 @@ use loom::{
 };
 use rideout_under_loom::{
     Address,
-    owner::{Ending, Lifecycle, RunLevel, TearDown},
+    owner::{Ending, Lifecycle, RunLevel, TearingDown},
     time::Timer,
 };
 
@@ -49,7 +49,7 @@ fn owner() -> Lifecycle {
     Lifecycle::new(address())
 }
 
-type Driver = Pin<Box<TearDown<std::future::Ready<()>, Never>>>;
+type Driver = Pin<Box<TearingDown<std::future::Ready<()>, Never>>>;
 
 fn driver(life: &Lifecycle) -> Driver {
     Box::pin(life.tear_down(std::future::ready(())).timer(Never))

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     activation::StreamId,
-    owner::{Lifecycle, Pending, Released, Served},
+    owner::{Lifecycle, PendingReply, Released, Served},
     refusal::Seam,
     sync::lock,
     time::{Timer, TokioTimer},
@@ -32,7 +32,7 @@ pub(super) struct Register<T> {
 pub(super) struct Held<T> {
     pub(super) reply: Reply<Opened<T>>,
     pub(super) opened: Opened<T>,
-    pub(super) pending: Pending,
+    pub(super) pending: PendingReply,
 }
 
 /// A frame that has come due.
