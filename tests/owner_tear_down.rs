@@ -165,9 +165,20 @@ fn a_cascade_is_silent() {
     let mut driven = Driven::new(parent.tear_down(ready(())));
     parent.dispose(Ending::recycle().asked_by("ops").reason("a new build"));
     assert!(!driven.poll());
-    let by = Ending::dispose().asked_by(parent.address().to_string()).reason("a new build");
+    let by = Ending::dispose().asked_by("ops").reason("a new build");
     assert_eq!(child.ending(), Some(by));
     assert!(parent.ending().unwrap().is_announced() && !child.ending().unwrap().is_announced());
+}
+
+/// R40: where nobody says who asked, the children's words name their parent.
+#[test]
+fn a_cascade_that_nobody_asked_for_is_the_parent_s() {
+    let parent = owner();
+    let child = child(&parent);
+    let mut driven = Driven::new(parent.tear_down(ready(())));
+    parent.dispose(Ending::recycle());
+    assert!(!driven.poll());
+    assert_eq!(child.ending(), Some(Ending::dispose().asked_by(parent.address().to_string())));
 }
 
 #[test]
