@@ -173,8 +173,11 @@ impl<T> Hub<T> {
 
 impl<T> Drop for Hub<T> {
     fn drop(&mut self) {
-        // Its mailbox has no sender left, and what it still waits for is nobody's.
-        self.task.abort();
+        // Its mailbox has no sender left, and what it still waits for is nobody's. One that is dead has
+        // a last turn, in which it refuses what it had accepted.
+        if self.lifecycle.level() < RunLevel::Dead {
+            self.task.abort();
+        }
     }
 }
 
