@@ -212,13 +212,7 @@ impl<T: Send + Sync + 'static> Inside<T> {
     async fn run(mut self, watchdog: Duration) {
         let last = {
             let (world, ends) = (Weak::clone(&self.world), Arc::clone(&self.ends));
-            async move {
-                let ends = *ends.get_or_init(|| {
-                    let teardown = world.upgrade().map(|world| world.settings().teardown);
-                    later(TokioTimer.now(), teardown.unwrap_or_default())
-                });
-                TokioTimer.sleep(ends.saturating_duration_since(TokioTimer.now())).await;
-            }
+            async move { until(Some(decided(&world, &ends))).await }
         };
         // In all it may take four times as long, as by default.
         let tear_down = self.lifecycle.tear_down(last);
@@ -236,6 +230,8 @@ impl<T: Send + Sync + 'static> Inside<T> {
                 () = &mut end => break,
                 () = &mut refusing, if !swept => {
                     swept = true;
+                    // Where its parent told it, nobody has decided yet.
+                    _ = decided(&self.world, &self.ends);
                     self.sweep();
                 }
                 () = look.notified() => {}
@@ -475,6 +471,14 @@ impl<T: Send + Sync + 'static> Inside<T> {
 #[derive(Debug, thiserror::Error)]
 #[error("the patch panicked")]
 struct PatchPanicked;
+
+/// When one that was told to end is to be dead.
+fn decided<T>(world: &Weak<World<T>>, ends: &OnceLock<Instant>) -> Instant {
+    *ends.get_or_init(|| {
+        let teardown = world.upgrade().map(|world| world.settings().teardown);
+        later(TokioTimer.now(), teardown.unwrap_or_default())
+    })
+}
 
 /// Waits until `at`, or for ever.
 async fn until(at: Option<Instant>) {
