@@ -312,6 +312,7 @@ impl<T> Mesh<T> {
     /// ```
     pub fn add_host(&self, name: &str) {
         lock(&self.world.state).hosts.add(name);
+        self.world.look_at_host(name);
         // Who leaves may have waited for it.
         self.world.look_at_hosts();
     }
@@ -347,10 +348,14 @@ impl<T> Default for Mesh<T> {
 
 impl<T> fmt::Debug for Mesh<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = lock(&self.world.state);
+        // Whoever writes it down is foreign code, and finds no lock held.
+        let (settings, hosts) = {
+            let state = lock(&self.world.state);
+            (state.settings, format!("{:?}", state.hosts))
+        };
         f.debug_struct("Mesh")
-            .field("settings", &state.settings)
-            .field("hosts", &state.hosts)
+            .field("settings", &settings)
+            .field("hosts", &format_args!("{hosts}"))
             .finish_non_exhaustive()
     }
 }

@@ -89,6 +89,12 @@ impl<T> Register<T> {
         streams
     }
 
+    /// Ends every stream without a word.
+    pub(super) fn abandon(&self) {
+        let released = lock(&self.served).end();
+        drop(released);
+    }
+
     pub(super) fn streams(&self) -> Vec<StreamId> {
         lock(&self.served).iter().map(|(stream, _)| *stream).collect()
     }
