@@ -42,13 +42,6 @@ async fn four_refusals_in_eleven_milliseconds() {
     assert_eq!(mesh.asks(&address), asks + 2);
 }
 
-/// Has whoever is at the address refuse: an activation that is told to end as soon as it is there.
-fn recycle_anew(mesh: &Mesh<u64>, address: &Address) -> Activation {
-    let started = mesh.activate(address).unwrap();
-    assert_eq!(mesh.recycle(address).as_ref(), Some(&started));
-    started
-}
-
 #[tokio::test(start_paused = true)]
 async fn three_refusals_in_a_millisecond_and_then_silence() {
     // Three activations refused a reader within 1 ms; then nothing happened for 55 s.

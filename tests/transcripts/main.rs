@@ -3,23 +3,39 @@
 //! The verdicts are structural (R60): what was counted, in which order, and what happened after the
 //! release. Each test begins with what happened then, in this crate's terms.
 
-use std::{future::Future, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    future::{Future, ready},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
-use futures::{FutureExt, Stream, StreamExt, future::ready, stream::FusedStream};
+use futures::{
+    FutureExt, Stream, StreamExt,
+    future::{BoxFuture, join_all},
+    stream::{FusedStream, Pending},
+};
 use rideout::{
-    Activation, Address, Axis, Budget, Cause, Charge, GaveUp, Key, Kind, News, Phase, Refusal,
-    Refused, Rejection, RideError, RideOut, Ruling, Seam, StreamId,
+    Activation, Address, Axis, Budget, Cause, Charge, GaveUp, Key, Kind, Ledger, News, Phase,
+    Refusal, Refused, Rejection, RideError, RideOut, Ruling, Seam, StreamId,
     mesh::{FaultGuard, Mesh, NewsStream, Subscription, Update},
+    owner::{Disposing, Lifecycle, Message, Voice},
     rider::{Nudger, Source},
 };
 use tokio::{
+    runtime::Handle,
     task::yield_now,
     time::{Instant, advance, timeout},
 };
 
+mod beats;
 mod counting;
 #[path = "../script/heard.rs"]
 mod heard;
+mod owners;
 mod readers;
 
 use heard::Heard;
@@ -85,6 +101,25 @@ where
     charges
 }
 
+/// Reads for so long, and no item comes: what was charged meanwhile.
+async fn look_for<R>(rider: &mut R, time: Duration) -> Vec<Charge>
+where
+    R: Stream<Item = Step> + Unpin,
+{
+    let mut charges = Vec::new();
+    let reading = async {
+        loop {
+            match rider.next().await.expect("it is not over") {
+                Ok(Phase::RidingOut(charge)) => charges.push(charge),
+                other => panic!("{other:?}"),
+            }
+        }
+    };
+    let over: Result<(), _> = timeout(time, reading).await;
+    assert!(over.is_err());
+    charges
+}
+
 /// What charges say: the axis, on whose account, and the how-manyth.
 fn entries(charges: &[Charge]) -> Vec<(Axis, Key, u32)> {
     let entry = |charge: &Charge| Some((charge.axis()?, charge.key()?, charge.count()));
@@ -130,6 +165,13 @@ async fn refused(mesh: &Mesh<u64>, address: &Address) -> Refusal {
 async fn torn_down(mesh: &Mesh<u64>, activation: &Activation) {
     in_time(mesh.teardown_of(activation).expect("observable")).await;
     settle().await;
+}
+
+/// Has whoever is at the address refuse: an activation that is told to end as soon as it is there.
+fn recycle_anew(mesh: &Mesh<u64>, address: &Address) -> Activation {
+    let started = mesh.activate(address).unwrap();
+    assert_eq!(mesh.recycle(address).as_ref(), Some(&started));
+    started
 }
 
 /// A rider that hears nothing and can join nothing: all that it has is its ask.
