@@ -138,6 +138,21 @@ async fn an_owner_that_recycles_in_a_loop_is_called_that() {
     assert!(charges.iter().all(|charge| charge.axis() == Some(Axis::Activation)));
     let [said] = &heard.all()[..] else { panic!("one warning") };
     assert!(said.message().contains("recycling in a loop"), "{}", said.message());
+
+    // R18: where no teardown can be seen, the loop is not ridden at its own speed either.
+    mesh.set_latency(MS);
+    let asks = mesh.asks(&address);
+    let mut deaf = deaf(&mesh, &address).phases();
+    let mut charges = Vec::new();
+    for _ in 0..100 {
+        recycle_anew(&mesh, &address);
+        charges.extend(look(&mut deaf));
+        settle().await;
+        advance(MS).await;
+    }
+    let counts: Vec<_> = entries(&charges).iter().map(|(axis, _, count)| (*axis, *count)).collect();
+    assert_eq!(counts, [1, 2].map(|count| (Axis::Activation, count)));
+    assert_eq!(mesh.asks(&address) - asks, 2, "the third ask rests");
 }
 
 #[tokio::test(start_paused = true)]
