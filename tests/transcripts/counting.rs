@@ -86,8 +86,8 @@ async fn a_route_that_refuses_is_no_owner_that_recycles() {
     let heard = Heard::begin();
     let (mesh, address) = mesh();
     let owner = mesh.activate(&address).unwrap();
-    let routes: [fn(&Mesh<u64>, &Address) -> FaultGuard<u64>; 2] =
-        [Mesh::refuse_route, |mesh, _| mesh.refuse_host("host-1")];
+    type Refuse = fn(&Mesh<u64>, &Address) -> FaultGuard<u64>;
+    let routes: [Refuse; 2] = [Mesh::refuse_route, |mesh, _| mesh.refuse_host("host-1")];
     for refuse in routes {
         let fault = refuse(&mesh, &address);
         let (charges, end) = ride(&mut mesh.ride_out(&address).phases()).await;
