@@ -5,43 +5,49 @@
 //! cargo run --example leaving_host -- --hosts 3 --addresses 200 --readers 1000
 //! ```
 //!
-//! It runs on the embedded mesh in virtual time. The last line is one of JSON: how many readers end live
-//! on the latest value, how many registrations are doubled or lost, how many readers gave up, and how
-//! often all of them asked. It exits with 1 where a reader is not as it should be, and with 2 where its
-//! arguments are none.
+//! It runs on the embedded mesh, in virtual time. At first the addresses are spread over the hosts; what
+//! is handed off goes to the first host that serves. With one host there is nobody to hand off to, and
+//! what it has waits until it is back.
+//!
+//! The last line is one of JSON: how many readers end live on the latest value, how many registrations
+//! at the owners are one too many, how many readers have none or an older value, how many gave up, and
+//! how often all of them asked. It exits with 1 where a reader is not as it should be, and with 2 where
+//! it cannot run, as with arguments that it does not know.
 
-mod args;
-mod reader;
-mod report;
-mod roll;
+pub(crate) mod args;
+pub(crate) mod reader;
+pub(crate) mod report;
+pub(crate) mod roll;
 
-use std::{error::Error, process::ExitCode};
+use std::{error::Error, ffi::OsString, process::ExitCode};
 
 use args::Size;
 use report::{Figures, Table};
 
 fn main() -> ExitCode {
-    let size = match Size::from_args(std::env::args_os().skip(1)) {
-        Ok(size) => size,
-        Err(error) => {
-            eprintln!("{error}");
-            eprintln!("usage: leaving_host [--hosts N] [--addresses N] [--readers N]");
-            return ExitCode::from(2);
-        }
+    ExitCode::from(command(std::env::args_os().skip(1), &mut |line| println!("{line}")))
+}
+
+/// Does what the arguments say, and returns what to exit with.
+pub(crate) fn command(
+    args: impl IntoIterator<Item = OsString>,
+    tell: &mut dyn FnMut(String),
+) -> u8 {
+    let figures = match Size::from_args(args) {
+        Ok(size) => run(size, tell),
+        Err(error) => Err(error.into()),
     };
-    let told = run(size, &mut |line| println!("{line}"));
-    match told {
-        Ok(figures) if figures.is_well() => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
+    match figures {
+        Ok(figures) => u8::from(!figures.is_well()),
         Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
+            eprintln!("{error}\nusage: leaving_host [--hosts N] [--addresses N] [--readers N]");
+            2
         }
     }
 }
 
 /// Rolls a cluster of that size, and tells it line by line, the figures last.
-pub(crate) fn run(size: Size, tell: &mut dyn FnMut(String)) -> Result<Figures, Box<dyn Error>> {
+fn run(size: Size, tell: &mut dyn FnMut(String)) -> Result<Figures, Box<dyn Error>> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;
     let places = runtime.block_on(roll::roll(size, tell))?;

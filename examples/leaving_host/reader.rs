@@ -15,8 +15,8 @@ pub(crate) struct Seen {
     pub(crate) served_on: Vec<String>,
     /// How often it asked: once, and once for each refusal.
     pub(crate) asks: usize,
-    /// Refusals by an activation that had not refused yet, and all others.
-    pub(crate) refusals: [usize; 2],
+    /// How many refusals were charged to the activation axis, and to the time axis.
+    pub(crate) charges: [usize; 2],
     /// The last value.
     pub(crate) last: Option<u64>,
     /// Why it ended, where it did.
@@ -58,7 +58,7 @@ pub(crate) async fn follow(mesh: Mesh<u64>, address: Address, account: Account) 
             Some(Ok(Phase::RidingOut(charge))) => {
                 let mut seen = account.lock();
                 seen.asks += 1;
-                seen.refusals[usize::from(charge.axis() == Some(Axis::Time))] += 1;
+                seen.charges[usize::from(charge.axis() == Some(Axis::Time))] += 1;
                 continue;
             }
             Some(Err(RideError::GaveUp { report, .. })) => End::GaveUp(report.to_string()),

@@ -1,6 +1,6 @@
 //! What the readers saw, in a table and in figures.
 
-use std::{collections::BTreeMap, fmt};
+use std::{cmp::Reverse, collections::BTreeMap, fmt};
 
 use serde::Serialize;
 
@@ -53,15 +53,20 @@ fn is_live(reader: &Seen, place: &Place) -> bool {
     reader.end.is_none() && reader.last == Some(place.latest)
 }
 
-/// Readers that saw the same, in one line each time.
-pub(crate) struct Table(BTreeMap<Line, usize>);
+/// How many lines a table has at most, but for those of readers that are not as they should be.
+const MOST: usize = 20;
+
+/// What the readers saw: those that saw the same in one line, the most of them first. What went wrong
+/// is above all else.
+pub(crate) struct Table(Vec<(Line, usize)>);
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Line {
+    is_live: bool,
+    end: String,
     served_on: String,
     asks: usize,
-    refusals: [usize; 2],
-    end: String,
+    charges: [usize; 2],
 }
 
 impl Table {
@@ -72,6 +77,8 @@ impl Table {
                 *lines.entry(Line::of(reader, place)).or_default() += 1;
             }
         }
+        let mut lines: Vec<_> = lines.into_iter().collect();
+        lines.sort_by_key(|(line, readers)| (line.is_live, Reverse(*readers)));
         Self(lines)
     }
 }
@@ -84,23 +91,35 @@ impl Line {
             Some(End::GaveUp(why) | End::Verdict(why)) => why.clone(),
             Some(End::Completed) => "completed".into(),
         };
-        let Seen { served_on, asks, refusals, .. } = reader;
-        Self { served_on: served_on.join(", "), asks: *asks, refusals: *refusals, end }
+        let Seen { served_on, asks, charges, .. } = reader;
+        let (is_live, served_on) = (is_live(reader, place), served_on.join(", "));
+        Self { is_live, end, served_on, asks: *asks, charges: *charges }
     }
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let wide = self.0.keys().map(|line| line.served_on.len()).max().unwrap_or(0).max(9);
+        let wrong = self.0.iter().filter(|(line, _)| !line.is_live).count();
+        let (shown, rest) = self.0.split_at(self.0.len().min(wrong + MOST));
+        let wide = shown.iter().map(|(line, _)| line.served_on.len()).max().unwrap_or(0).max(9);
+        writeln!(f, "         asks of  refusals charged to the")?;
         writeln!(
             f,
-            "readers  asks each  refused first, again  {:<wide$}  at the end",
+            "readers     each  activation axis, time axis  {:<wide$}  at the end",
             "served on"
         )?;
-        for (Line { served_on, asks, refusals: [first, again], end }, readers) in &self.0 {
+        for (Line { end, served_on, asks, charges: [activation, time], .. }, readers) in shown {
             writeln!(
                 f,
-                "{readers:>7}  {asks:>9}  {first:>13}, {again:>5}  {served_on:<wide$}  {end}"
+                "{readers:>7}  {asks:>7}  {activation:>15}, {time:>9}  {served_on:<wide$}  {end}"
+            )?;
+        }
+        if !rest.is_empty() {
+            let readers: usize = rest.iter().map(|(_, readers)| readers).sum();
+            writeln!(
+                f,
+                "{readers:>7}  and {} lines more, all live on the latest value",
+                rest.len()
             )?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! The rolling restart.
 
-use std::{fmt::Display, time::Duration};
+use std::{collections::BTreeMap, error::Error, fmt::Display, time::Duration};
 
 use futures::future::join_all;
 use rideout::{Address, address::InvalidAddress, mesh::Mesh};
@@ -14,6 +14,9 @@ use super::{
     args::Size,
     reader::{self, Account, Seen},
 };
+
+/// How long a request is on its way, so that some are when a host stops.
+const LATENCY: Duration = Duration::from_millis(5);
 
 /// How long a host is away: its process ends, and another one starts.
 const RESTART: Duration = Duration::from_secs(3);
@@ -46,7 +49,7 @@ pub(crate) struct Place {
 pub(crate) async fn roll(
     size: Size,
     tell: &mut dyn FnMut(String),
-) -> Result<Vec<Place>, Box<dyn std::error::Error>> {
+) -> Result<Vec<Place>, Box<dyn Error>> {
     let cluster = Cluster::start(size)?;
     let mut tell = |what: &dyn Display| {
         tell(format!("{:>6} ms  {what}", cluster.began.elapsed().as_millis()));
@@ -85,8 +88,9 @@ struct Cluster {
 
 impl Cluster {
     /// Starts a mesh whose addresses are spread over its hosts.
-    fn start(size: Size) -> Result<Self, Box<dyn std::error::Error>> {
+    fn start(size: Size) -> Result<Self, Box<dyn Error>> {
         let mesh = Mesh::new();
+        mesh.set_latency(LATENCY);
         let hosts: Vec<_> = (1..=size.hosts).map(|n| format!("host-{n}")).collect();
         let address = |n| format!("prices/{n}").parse();
         let addresses = (1..=size.addresses).map(address);
@@ -125,7 +129,7 @@ impl Cluster {
         self.addresses.iter().map(write).collect()
     }
 
-    /// Tells a host to stop, and starts it again.
+    /// Tells a host to stop, waits for what it has to be elsewhere, and starts it again.
     async fn restart(&self, host: &str, tell: &mut impl FnMut(&dyn Display)) {
         let is_here = |address: &&Address| self.mesh.host_of(address).as_deref() == Some(host);
         let here: Vec<_> = self.addresses.iter().filter(is_here).collect();
@@ -135,19 +139,28 @@ impl Cluster {
 
         let back = Instant::now() + RESTART;
         tell(&format_args!(
-            "{host} is told to stop: addresses there {}, readers of them {readers}",
+            "{host} is told to stop: it has {} addresses, and {readers} readers of them",
             here.len()
         ));
         let away = self.mesh.drain_host(host);
         match timeout(RESTART, moved).await {
-            Ok(_) => tell(&format_args!("{host} has handed off what it had")),
-            Err(_) => tell(&format_args!(
-                "{host} has nobody to hand off to: what it has waits until it is back"
-            )),
+            Ok(moved) if moved.is_empty() => tell(&"  it has nothing to hand off"),
+            Ok(_) => tell(&format_args!("  it has handed off all of them, {}", self.places(&here))),
+            Err(_) => tell(&"  it has nobody to hand off to: they wait until it is back"),
         }
         sleep_until(back).await;
         drop(away);
         tell(&format_args!("{host} is back"));
+    }
+
+    /// Says where these addresses are now.
+    fn places(&self, addresses: &[&Address]) -> String {
+        let mut places = BTreeMap::<String, usize>::new();
+        for host in addresses.iter().filter_map(|address| self.mesh.host_of(address)) {
+            *places.entry(host).or_default() += 1;
+        }
+        let places = places.iter().map(|(host, count)| format!("{count} to {host}"));
+        places.collect::<Vec<_>>().join(", ")
     }
 }
 
