@@ -168,7 +168,9 @@ async fn refusal_at(seam: Seam, mesh: &Mesh<u64>, address: &Address) -> (Activat
         Seam::Creation => {
             let child = format!("{address}/1").parse().unwrap();
             mesh.store(&child, 1);
-            (recycle_anew(mesh, address), refused(mesh, &child).await)
+            let owner = recycle_anew(mesh, address);
+            // The route passes on to the child's asker what the parent said of itself.
+            (owner, Refusal::from_text(refused(mesh, &child).await.message))
         }
         Seam::Leaving => {
             let owner = mesh.activate(address).unwrap();
