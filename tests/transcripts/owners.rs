@@ -278,6 +278,38 @@ async fn a_leaving_host_that_answered_into_the_void() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn two_leaving_hosts_and_one_address() {
+    // A host handed an address off to another that was leaving too, which handed it back.
+    // Each time an activation was started, and readers were refused by one after the other.
+    // R45: it stays, and refuses by its one tag, until a host takes it that stays; there it starts once.
+    for is_there in [true, false] {
+        let (mesh, address) = mesh();
+        mesh.add_host("host-2");
+        let mut news = mesh.news(&address, StreamId::mint());
+        let mut rider = mesh.ride_out(&address).phases();
+        assert_eq!(value(ride(&mut rider).await.1), 1);
+        let owner = mesh.activation_of(&address).unwrap();
+        assert_eq!(arrivals(&mut news), 1, "the first ask's");
+        if is_there {
+            mesh.add_host("host-3");
+        }
+
+        let _leaving = [mesh.drain_host("host-2"), mesh.drain_host("host-1")];
+        if !is_there {
+            let charges = look_for(&mut rider, 3 * SECOND).await;
+            let refusals = u32::try_from(charges.len()).unwrap();
+            assert_eq!(entries(&charges), once_and_then_time(&owner, refusals));
+            assert_eq!((arrivals(&mut news), mesh.activation_of(&address)), (0, Some(owner)));
+            mesh.add_host("host-3");
+        }
+        assert_eq!(value(ride(&mut rider).await.1), 1);
+        assert!(timeout(MINUTE, rider.next()).await.is_err());
+        assert_eq!(mesh.host_of(&address).as_deref(), Some("host-3"));
+        assert_eq!((arrivals(&mut news), mesh.subscribers(&address)), (1, 1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn five_activations_in_five_seconds() {
     // An owner was deactivated because nothing was to be done, and sent a last word on its way out.
     // The last word activated it again, five times in five seconds.
