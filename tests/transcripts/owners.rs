@@ -3,7 +3,7 @@
 use crate::*;
 
 /// A request on its way: it is sent, and waits.
-async fn waits<T>(mut request: BoxFuture<'_, T>) -> BoxFuture<'_, T> {
+fn waits<T>(mut request: BoxFuture<'_, T>) -> BoxFuture<'_, T> {
     assert!((&mut request).now_or_never().is_none(), "it is answered already");
     request
 }
@@ -22,7 +22,7 @@ async fn one_teardown_counted_twice() {
     let owner = witness.activation().clone();
     let route = mesh.hold_route(&address).unwrap();
     let hold = mesh.hold_store(&address);
-    let parked = waits(mesh.write(&address, 2).boxed()).await;
+    let parked = waits(mesh.write(&address, 2).boxed());
     settle().await;
 
     assert_eq!(mesh.recycle(&address).as_ref(), Some(&owner));
@@ -76,7 +76,7 @@ async fn a_held_re_assert_that_nobody_answered() {
     assert_eq!(look(&mut rider), []);
     settle().await;
     assert_eq!(mesh.subscribers(&address), 1, "served, and held");
-    let re_assert = waits(mesh.subscribe(&address, stream).boxed()).await;
+    let re_assert = waits(mesh.subscribe(&address, stream).boxed());
     settle().await;
     assert_eq!((look(&mut rider), mesh.subscribers(&address)), (vec![], 1));
 
@@ -107,7 +107,7 @@ async fn a_tree_torn_down_while_it_held_one() {
         let owner = mesh.activate(&child).unwrap();
         let mut rider = mesh.ride_out(&child).phases();
         assert_eq!(look(&mut rider), []);
-        let write = waits(mesh.write(&child, 2).boxed()).await;
+        let write = waits(mesh.write(&child, 2).boxed());
         settle().await;
 
         if is_disposed {
@@ -178,18 +178,18 @@ async fn refusal_at(seam: Seam, mesh: &Mesh<u64>, address: &Address) -> (Activat
         Seam::Mailbox => {
             mesh.activate(address).unwrap();
             settle().await;
-            let ask = waits(mesh.subscribe(address, StreamId::mint()).boxed()).await;
+            let ask = waits(mesh.subscribe(address, StreamId::mint()).boxed());
             (mesh.recycle(address).unwrap(), in_time(ask).await.unwrap_err())
         }
         Seam::Gate => {
             let _hold = mesh.hold_store(address);
-            let write = waits(mesh.write(address, 2).boxed()).await;
+            let write = waits(mesh.write(address, 2).boxed());
             settle().await;
             (mesh.recycle(address).unwrap(), in_time(write).await.unwrap_err())
         }
         Seam::Reassert => {
             let _hold = mesh.hold_state(address);
-            let ask = waits(mesh.subscribe(address, StreamId::mint()).boxed()).await;
+            let ask = waits(mesh.subscribe(address, StreamId::mint()).boxed());
             settle().await;
             (mesh.recycle(address).unwrap(), in_time(ask).await.unwrap_err())
         }
@@ -253,7 +253,7 @@ async fn a_leaving_host_that_answered_into_the_void() {
     let mut news = mesh.news(&address, witness.stream());
     assert!(in_time(witness.next()).await.is_some());
     let hold = mesh.hold_store(&address);
-    let accepted = waits(mesh.write(&address, 2).boxed()).await;
+    let accepted = waits(mesh.write(&address, 2).boxed());
     settle().await;
 
     let lingers = mesh.linger_host("host-1");
