@@ -3,7 +3,7 @@
 use crate::*;
 
 /// A request on its way: it is sent, and waits.
-async fn waits<T>(mut request: BoxFuture<'_, T>) -> BoxFuture<'_, T> {
+fn waits<T>(mut request: BoxFuture<'_, T>) -> BoxFuture<'_, T> {
     assert!((&mut request).now_or_never().is_none(), "it is answered already");
     request
 }
@@ -22,7 +22,7 @@ async fn one_teardown_counted_twice() {
     let owner = witness.activation().clone();
     let route = mesh.hold_route(&address).unwrap();
     let hold = mesh.hold_store(&address);
-    let parked = waits(mesh.write(&address, 2).boxed()).await;
+    let parked = waits(mesh.write(&address, 2).boxed());
     settle().await;
 
     assert_eq!(mesh.recycle(&address).as_ref(), Some(&owner));
@@ -76,7 +76,7 @@ async fn a_held_re_assert_that_nobody_answered() {
     assert_eq!(look(&mut rider), []);
     settle().await;
     assert_eq!(mesh.subscribers(&address), 1, "served, and held");
-    let re_assert = waits(mesh.subscribe(&address, stream).boxed()).await;
+    let re_assert = waits(mesh.subscribe(&address, stream).boxed());
     settle().await;
     assert_eq!((look(&mut rider), mesh.subscribers(&address)), (vec![], 1));
 
@@ -107,7 +107,7 @@ async fn a_tree_torn_down_while_it_held_one() {
         let owner = mesh.activate(&child).unwrap();
         let mut rider = mesh.ride_out(&child).phases();
         assert_eq!(look(&mut rider), []);
-        let write = waits(mesh.write(&child, 2).boxed()).await;
+        let write = waits(mesh.write(&child, 2).boxed());
         settle().await;
 
         if is_disposed {
@@ -180,18 +180,18 @@ async fn refusal_at(seam: Seam, mesh: &Mesh<u64>, address: &Address) -> (Activat
         Seam::Mailbox => {
             mesh.activate(address).unwrap();
             settle().await;
-            let ask = waits(mesh.subscribe(address, StreamId::mint()).boxed()).await;
+            let ask = waits(mesh.subscribe(address, StreamId::mint()).boxed());
             (mesh.recycle(address).unwrap(), in_time(ask).await.unwrap_err())
         }
         Seam::Gate => {
             let _hold = mesh.hold_store(address);
-            let write = waits(mesh.write(address, 2).boxed()).await;
+            let write = waits(mesh.write(address, 2).boxed());
             settle().await;
             (mesh.recycle(address).unwrap(), in_time(write).await.unwrap_err())
         }
         Seam::Reassert => {
             let _hold = mesh.hold_state(address);
-            let ask = waits(mesh.subscribe(address, StreamId::mint()).boxed()).await;
+            let ask = waits(mesh.subscribe(address, StreamId::mint()).boxed());
             settle().await;
             (mesh.recycle(address).unwrap(), in_time(ask).await.unwrap_err())
         }
@@ -255,7 +255,7 @@ async fn a_leaving_host_that_answered_into_the_void() {
     let mut news = mesh.news(&address, witness.stream());
     assert!(in_time(witness.next()).await.is_some());
     let hold = mesh.hold_store(&address);
-    let accepted = waits(mesh.write(&address, 2).boxed()).await;
+    let accepted = waits(mesh.write(&address, 2).boxed());
     settle().await;
 
     let lingers = mesh.linger_host("host-1");
@@ -277,6 +277,38 @@ async fn a_leaving_host_that_answered_into_the_void() {
     assert_eq!(value(ride(&mut rider).await.1), 2);
     assert!(timeout(MINUTE, rider.next()).await.is_err());
     assert_eq!((arrivals(&mut news), mesh.subscribers(&address)), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_leaving_hosts_and_one_address() {
+    // A host handed an address off to another that was leaving too, which handed it back.
+    // Each time an activation was started, and readers were refused by one after the other.
+    // R45: it stays, and refuses by its one tag, until a host takes it that stays; there it starts once.
+    for is_there in [true, false] {
+        let (mesh, address) = mesh();
+        mesh.add_host("host-2");
+        let mut news = mesh.news(&address, StreamId::mint());
+        let mut rider = mesh.ride_out(&address).phases();
+        assert_eq!(value(ride(&mut rider).await.1), 1);
+        let owner = mesh.activation_of(&address).unwrap();
+        assert_eq!(arrivals(&mut news), 1, "the first ask's");
+        if is_there {
+            mesh.add_host("host-3");
+        }
+
+        let _leaving = [mesh.drain_host("host-2"), mesh.drain_host("host-1")];
+        if !is_there {
+            let charges = look_for(&mut rider, 3 * SECOND).await;
+            let refusals = u32::try_from(charges.len()).unwrap();
+            assert_eq!(entries(&charges), once_and_then_time(&owner, refusals));
+            assert_eq!((arrivals(&mut news), mesh.activation_of(&address)), (0, Some(owner)));
+            mesh.add_host("host-3");
+        }
+        assert_eq!(value(ride(&mut rider).await.1), 1);
+        assert!(timeout(MINUTE, rider.next()).await.is_err());
+        assert_eq!(mesh.host_of(&address).as_deref(), Some("host-3"));
+        assert_eq!((arrivals(&mut news), mesh.subscribers(&address)), (1, 1));
+    }
 }
 
 #[tokio::test(start_paused = true)]
