@@ -21,11 +21,18 @@ use tokio::{
     time::{Instant, advance, timeout},
 };
 
+#[path = "../script/heard.rs"]
+#[allow(dead_code)] // others look closer
+mod heard;
+
+mod beats;
 mod ends;
 mod faults;
 mod hosts;
 mod owners;
+mod requests;
 mod riders;
+mod streams;
 mod trees;
 
 const SECOND: Duration = Duration::from_secs(1);
