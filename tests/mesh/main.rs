@@ -28,12 +28,15 @@ mod heard;
 mod beats;
 mod ends;
 mod faults;
+mod feeds;
 mod hosts;
+mod leftovers;
 mod owners;
 mod requests;
 mod riders;
 mod streams;
 mod trees;
+mod waves;
 
 const SECOND: Duration = Duration::from_secs(1);
 
