@@ -25,7 +25,7 @@ use std::{
 use tokio::{
     select,
     sync::{Notify, mpsc},
-    task::AbortHandle,
+    task::{AbortHandle, yield_now},
 };
 
 use super::{
@@ -212,7 +212,11 @@ impl<T: Send + Sync + 'static> Inside<T> {
     async fn run(mut self, watchdog: Duration) {
         let last = {
             let (world, ends) = (Weak::clone(&self.world), Arc::clone(&self.ends));
-            async move { until(Some(decided(&world, &ends))).await }
+            async move {
+                // What waits here is refused first, though the time may be over already.
+                yield_now().await;
+                until(Some(decided(&world, &ends))).await;
+            }
         };
         // In all it may take four times as long, as by default.
         let tear_down = self.lifecycle.tear_down(last);

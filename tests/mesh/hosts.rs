@@ -133,7 +133,10 @@ async fn an_address_is_not_handed_to_a_host_that_is_not_reached() {
     let (mesh, address, owner) = hosted(2);
     let refuses = mesh.refuse_host("host-2");
     let drains = mesh.drain_host("host-1");
-    advance(60 * SECOND).await;
+    for _ in 0..3 {
+        settle().await;
+        advance(60 * SECOND).await;
+    }
     settle().await;
     leaves(&mesh, &address, &owner).await;
     assert_eq!(mesh.activation_of(&address).as_ref(), Some(&owner));

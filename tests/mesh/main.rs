@@ -21,12 +21,22 @@ use tokio::{
     time::{Instant, advance, timeout},
 };
 
+#[path = "../script/heard.rs"]
+#[allow(dead_code)] // others look closer
+mod heard;
+
+mod beats;
 mod ends;
 mod faults;
+mod feeds;
 mod hosts;
+mod leftovers;
 mod owners;
+mod requests;
 mod riders;
+mod streams;
 mod trees;
+mod waves;
 
 const SECOND: Duration = Duration::from_secs(1);
 
