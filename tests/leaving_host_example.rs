@@ -13,6 +13,7 @@ use example::{
     report::{Figures, Table},
     roll::Place,
 };
+use rideout::Axis;
 use serde_json::{Value, json};
 
 fn args(line: &str) -> impl Iterator<Item = OsString> {
@@ -150,7 +151,7 @@ fn what_goes_wrong_is_counted() {
     assert_eq!(place(2, |seen| seen.last = Some(7)), behind);
     assert_eq!(place(2, |seen| seen.end = Some(End::Completed)), behind);
     let gave_up = Figures { gave_up: 1, ..behind };
-    assert_eq!(place(1, |seen| seen.end = Some(End::GaveUp("spent".into()))), gave_up);
+    assert_eq!(place(1, |seen| seen.end = Some(End::GaveUp(Axis::Time))), gave_up);
     for figures in [doubled, unserved, behind, gave_up] {
         assert!(!figures.is_well(), "{figures:?}");
     }
