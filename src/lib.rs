@@ -60,7 +60,8 @@
 //! | a long-lived subscription | [`RideOut`] |
 //! | one value, and a deadline | [`Read`] |
 //! | a rider of your own to write | [`Carrier`] and the operators of [`CarrierExt`] |
-//! | an owner that refuses | [`Closing`], and a [`Teardown`] for those who wait for its end |
+//! | an owner: a server, an actor, a hub | the parts of [`owner`], each by itself |
+//! | a refusal to give by hand | [`Closing`], and a [`Teardown`] for those who wait for the end |
 //! | errors of another crate's type | [`Refused`], or [`Judged`] around them |
 //! | readers on both sides in one process, as in a test | the embedded `mesh` (feature `mesh`) |
 //!

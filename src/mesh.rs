@@ -3,18 +3,41 @@
 //!
 //! A [`Mesh`] has hosts, a router, a directory, a store, and one owner at each address that is asked
 //! for. An owner is a task with a mailbox; it lives for one activation, refuses from the moment it is
-//! told to end, and is started anew by the next ask, since its state outlives it.
+//! told to end, and is started anew by the next ask, since its state outlives it. It is put together
+//! from the parts of [`owner`](crate::owner), which you can take for owners of your own.
 //!
-//! | to | what happens | who hears of it |
+//! # What is asked
+//!
+//! [`subscribe`](Mesh::subscribe), [`read`](Mesh::read), [`write`](Mesh::write),
+//! [`patch`](Mesh::patch), [`beat`](Mesh::beat). Beside the answers there are
+//! [`news`](Mesh::news) for a reader, [`teardown_of`](Mesh::teardown_of) to join, and the
+//! [`changes`](Mesh::changes) of an address. [`ride_out`](Mesh::ride_out) is a rider that has them all.
+//!
+//! # How owners end
+//!
+//! | by | what happens | who hears of it |
 //! |---|---|---|
-//! | [`recycle`](Mesh::recycle) | the owner refuses, tears down, dies | subscribers, by news; joiners |
-//! | [`dispose`](Mesh::dispose) | the same | joiners alone |
-//! | [`kill`](Mesh::kill) | its process is gone; the route refuses until the lease ends | nobody |
-//! | [`hold_route`](Mesh::hold_route) | asks go on reaching the activation that died | |
-//! | [`refuse_route`](Mesh::refuse_route), [`refuse_host`](Mesh::refuse_host) | the route refuses | |
+//! | [`recycle`](Mesh::recycle) | the owner refuses, tears down, dies | those it served, by news; joiners |
+//! | [`land`](Mesh::land) | a set of addresses is recycled as one wave | the same |
+//! | [`delete`](Mesh::delete) | the same as a recycle, and nothing is stored any more | the same |
+//! | [`dispose`](Mesh::dispose) | the same as a recycle | joiners alone; readers by their beats |
+//! | its parent's end | the same as a dispose | the same |
+//! | its host's stop | it moves to another host | those it served, by news, at once; joiners |
+//! | [`kill`](Mesh::kill) | its process is gone; the route refuses until the lease ends | nobody; readers by their beats |
 //!
 //! In all of these a live subscription falls silent and never completes: the end of an owner is not
 //! the end of what is at the address.
+//!
+//! # Faults
+//!
+//! Each is a state that a [`FaultGuard`] holds, and says whether it is in force.
+//!
+//! | of | fault |
+//! |---|---|
+//! | a route | [`hold_route`](Mesh::hold_route) at the activation that died, [`refuse_route`](Mesh::refuse_route) |
+//! | an owner | [`refuse_door`](Mesh::refuse_door), [`hold_state`](Mesh::hold_state), [`hold_store`](Mesh::hold_store) |
+//! | what is sent | [`drop_frames`](Mesh::drop_frames), [`drop_goodbyes`](Mesh::drop_goodbyes), [`silence_feed`](Mesh::silence_feed) |
+//! | a host | [`refuse_host`](Mesh::refuse_host), [`linger_host`](Mesh::linger_host), [`drain_host`](Mesh::drain_host), [`kill_host`](Mesh::kill_host) |
 //!
 //! # Time
 //!
@@ -289,6 +312,7 @@ impl<T> Mesh<T> {
     /// ```
     pub fn add_host(&self, name: &str) {
         lock(&self.world.state).hosts.add(name);
+        self.world.look_at_host(name);
         // Who leaves may have waited for it.
         self.world.look_at_hosts();
     }
@@ -324,10 +348,14 @@ impl<T> Default for Mesh<T> {
 
 impl<T> fmt::Debug for Mesh<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = lock(&self.world.state);
+        // Whoever writes it down is foreign code, and finds no lock held.
+        let (settings, hosts) = {
+            let state = lock(&self.world.state);
+            (state.settings, format!("{:?}", state.hosts))
+        };
         f.debug_struct("Mesh")
-            .field("settings", &state.settings)
-            .field("hosts", &state.hosts)
+            .field("settings", &settings)
+            .field("hosts", &format_args!("{hosts}"))
             .finish_non_exhaustive()
     }
 }

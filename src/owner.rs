@@ -1,5 +1,66 @@
-//! What does an owner need so that whoever asks it can ride out its end? Parts, to be taken one at a
-//! time.
+//! What does an owner need, so that whoever asks it can ride out its end? Parts for servers, actors and
+//! hubs, to be taken one at a time.
+//!
+//! An owner that goes away owes its readers four things: it refuses in words that are recognised, it
+//! names itself in each of them by one tag, it completes its teardown where they can wait for it, and it
+//! tells those it served, where that is due. Each part does one step of that, knows no transport and
+//! no runtime, and needs none of the others but the [`Lifecycle`] that says how far the owner is.
+//!
+//! | you have | take |
+//! |---|---|
+//! | something that lives for a while at an address | [`Lifecycle`]: run levels, children, [`tear_down`](Lifecycle::tear_down) with its watchdog |
+//! | requests that arrive | [`Message`], and [`admit`](Lifecycle::admit), [`discard`](Lifecycle::discard), [`failed`](Lifecycle::failed): who is refused, how, and who is never answered |
+//! | requests that must wait until you are ready | [`Gates`] |
+//! | subscribers | [`Served`]: one registration each, numbered frames, held answers, beats, idle release |
+//! | many owners in one process | [`Registry`]; [`Waves`], where something new lands on all of them |
+//! | a host that is told to stop | [`LeavingHost`] and the cluster's [`DrainSet`] |
+//!
+//! They are pure or hold one small lock: what is sent, answered or dropped is returned to the owner, or
+//! runs outside of it. Time is an argument (`now`), but for the driver of an end, which takes a
+//! [`Timer`](crate::time::Timer). The embedded `mesh` (feature `mesh`) is put together from them.
+//!
+//! # Examples
+//!
+//! The least that an owner does:
+//!
+//! ```
+//! use std::sync::mpsc;
+//!
+//! use rideout::{Address, Refusal, owner::{Ending, Lifecycle, Message, Voice}};
+//!
+//! struct Get(mpsc::Sender<Result<u32, Refusal>>);
+//!
+//! impl Message for Get {
+//!     fn name(&self) -> &str {
+//!         "GetRequest"
+//!     }
+//!
+//!     fn refuse(self, refusal: Refusal, _: Voice) {
+//!         let _ = self.0.send(Err(refusal)); // the asker may be gone
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let address: Address = "prices/eur".parse()?;
+//! let owner = Lifecycle::new(address.clone());
+//! tokio::spawn(owner.tear_down(async { /* what is to be done at the end */ }));
+//! owner.started();
+//!
+//! let (reply, answers) = mpsc::channel();
+//! let get = owner.admit(Get(reply.clone())).expect("it serves");
+//! get.0.send(Ok(101))?;
+//! assert_eq!(answers.recv()??, 101);
+//!
+//! owner.dispose(Ending::recycle().asked_by("ops"));
+//! assert!(owner.admit(Get(reply)).is_none()); // refused
+//! let refusal = answers.recv()?.unwrap_err();
+//! assert!(refusal.promise(&address).is_some());
+//!
+//! owner.teardown().completed().await; // whoever asks now meets its successor
+//! # Ok(())
+//! # }
+//! ```
 
 mod gate;
 mod intake;
@@ -9,10 +70,12 @@ mod registry;
 mod served;
 mod wave;
 
-pub use gate::Gates;
-pub use intake::{Disposing, Message, Sort};
-pub use leaving::{DrainSet, HostPhase, LeavingHost};
-pub use lifecycle::{Ending, Lifecycle, Pending, Reached, RunLevel, TearDown, Voice};
-pub use registry::{AlreadyServed, Registry};
-pub use served::{Asked, Frame, Released, Served};
-pub use wave::{Wave, Waves};
+pub use self::{
+    gate::Gates,
+    intake::{Disposing, Message, Sort},
+    leaving::{DrainSet, HostPhase, LeavingHost},
+    lifecycle::{Ending, Lifecycle, PendingReply, Reached, RunLevel, TearingDown, Voice},
+    registry::{AlreadyServed, Registry},
+    served::{Asked, Frame, Released, Served},
+    wave::{Wave, Waves},
+};

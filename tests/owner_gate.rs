@@ -664,7 +664,7 @@ enum Op {
     Release,
     Wait(u64),
     Expire,
-    TearDown,
+    TearingDown,
 }
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
@@ -690,12 +690,12 @@ proptest! {
         4 => Just(Op::Release),
         3 => (0..20u64).prop_map(Op::Wait),
         3 => Just(Op::Expire),
-        1 => Just(Op::TearDown),
+        1 => Just(Op::TearingDown),
     ], 0..120)) {
         let mut owner = Owner::with(|gates| gates.backlog(6));
         let (mut waiting, mut closed) = (Vec::<Waiting>::new(), Vec::new());
         let (mut now, mut torn_down, mut last) = (0, false, 0);
-        for op in ops.into_iter().chain([Op::Expire, Op::TearDown]) {
+        for op in ops.into_iter().chain([Op::Expire, Op::TearingDown]) {
             let (mut out, mut failed, mut promised) = (vec![], vec![], vec![]);
             match op {
                 Op::Close(gate) => {
@@ -741,7 +741,7 @@ proptest! {
                         failed.push(waiting.remove(0));
                     }
                 }
-                Op::TearDown => {
+                Op::TearingDown => {
                     owner.tear_down();
                     torn_down = true;
                     promised.append(&mut waiting);

@@ -12,7 +12,7 @@ use std::{
 use by_hand::{Task, kept, poll};
 use rideout::{
     Address, Party, Refusal, Rejection,
-    owner::{Ending, Lifecycle, Pending, Reached, RunLevel, Voice},
+    owner::{Ending, Lifecycle, PendingReply, Reached, RunLevel, Voice},
     refusal::answered_by,
 };
 
@@ -54,7 +54,7 @@ fn is_promise_of(refusal: &Refusal, owner: &Lifecycle) {
 fn the_face_is_what_a_server_needs() {
     fn is<T: Send + Sync + Unpin + 'static>() {}
     is::<Lifecycle>();
-    is::<Pending>();
+    is::<PendingReply>();
     is::<Reached>();
     is::<Ending>();
     fn is_sent<T: Send>(_: T) {}
@@ -162,7 +162,8 @@ fn a_creation_is_refused_by_who_was_asked_and_says_why() {
     let parent = child(&root, "prices/eur");
     let nested = child(&parent, "prices/eur/spot");
     root.dispose(Ending::recycle().asked_by("ops").reason("a new build"));
-    for (life, who) in [(&root, "recycle asked for by ops"), (&nested, "asked for by prices")] {
+    for (life, who) in [(&root, "recycle asked for by ops"), (&nested, "dispose asked for by ops")]
+    {
         let refusal = life.child(address("prices/eur/spot/x")).unwrap_err();
         is_promise_of(&refusal, life);
         let text = refusal.to_string();

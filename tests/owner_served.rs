@@ -123,6 +123,28 @@ fn frames_of_each_stream_are_consecutive() {
     assert_eq!(served.push(&"chf"), None);
 }
 
+/// A run of a seed is the same in each process: what an owner sends goes out in one order, whatever the
+/// hashes of its keys are. A refresh keeps its place, a new registration is the last.
+#[test]
+fn streams_go_in_the_order_of_their_registration() {
+    let (mut served, now) = (Served::new(), Instant::now());
+    let mut keys: Vec<u32> = (0..64).map(|number| number * 37 % 64).collect();
+    for key in &keys {
+        let _ = served.ask(*key, 1, (), (), now);
+    }
+    let _ = served.ask(keys[5], 2, (), (), now);
+    let gone = keys.remove(7);
+    assert!(served.release(&gone).is_some());
+    let _ = served.ask(gone, 2, (), (), now);
+    keys.push(gone);
+
+    assert!(served.iter().map(|(key, ())| key).eq(&keys));
+    assert!(served.publish().iter().map(|frame| &frame.key).eq(&keys));
+    let last = keys.pop();
+    assert!(served.retain(|key, ()| Some(*key) == last).iter().map(|it| &it.key).eq(&keys));
+    assert_eq!(served.end().iter().map(|it| it.key).collect::<Vec<_>>(), [gone]);
+}
+
 /// R26.
 #[test]
 fn a_beat_is_told_whether_its_stream_is_served() {

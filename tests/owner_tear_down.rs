@@ -1,4 +1,4 @@
-//! `TearDown` (R38): the driver of an end, phase by phase, at exact instants. What ends one that hangs is
+//! `TearingDown` (R38): the driver of an end, phase by phase, at exact instants. What ends one that hangs is
 //! in `owner_watchdog.rs`.
 
 mod driven;
@@ -10,7 +10,7 @@ use std::{
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
     task::{Poll, Wake, Waker},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use driven::{
@@ -21,7 +21,11 @@ use driven::{
     heard::Heard,
     owner, said, secs,
 };
-use rideout::owner::{Ending, Lifecycle, RunLevel};
+use futures::future::BoxFuture;
+use rideout::{
+    owner::{Ending, Lifecycle, PendingReply, RunLevel},
+    time::Timer,
+};
 use tracing::Level;
 
 #[test]
@@ -103,6 +107,34 @@ fn quiescing_takes_two_seconds_at_most_and_then_says_so_for_ever() {
     assert_eq!(warning.field("activation"), owner.activation().as_str());
 }
 
+/// A timer whose every sleep is over at its first poll, as the last reply goes out.
+struct Photo(Arc<Mutex<Option<PendingReply>>>);
+
+impl Timer for Photo {
+    type Sleep = BoxFuture<'static, ()>;
+
+    fn sleep(&self, _: Duration) -> Self::Sleep {
+        let reply = Arc::clone(&self.0);
+        Box::pin(async move { drop(reply.lock().unwrap().take()) })
+    }
+
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+}
+
+/// The reply and the limit in one instant: the reply was first, and no time ran out.
+#[test]
+fn a_reply_that_goes_out_as_its_time_is_up_is_in_time() {
+    let heard = Heard::begin();
+    let owner = owner();
+    let reply = Arc::new(Mutex::new(Some(owner.pending())));
+    let mut driver = Box::pin(owner.tear_down(ready(())).timer(Photo(reply)));
+    owner.dispose(Ending::dispose());
+    assert!(poll(&mut driver, Waker::noop()).is_ready());
+    assert!(!owner.quiesce_timed_out() && said(&heard).is_empty());
+}
+
 /// R38: told in one instant, and together they take as long as the slowest.
 #[tokio::test(start_paused = true)]
 async fn children_end_together() {
@@ -133,9 +165,20 @@ fn a_cascade_is_silent() {
     let mut driven = Driven::new(parent.tear_down(ready(())));
     parent.dispose(Ending::recycle().asked_by("ops").reason("a new build"));
     assert!(!driven.poll());
-    let by = Ending::dispose().asked_by(parent.address().to_string()).reason("a new build");
+    let by = Ending::dispose().asked_by("ops").reason("a new build");
     assert_eq!(child.ending(), Some(by));
     assert!(parent.ending().unwrap().is_announced() && !child.ending().unwrap().is_announced());
+}
+
+/// R40: where nobody says who asked, the children's words name their parent.
+#[test]
+fn a_cascade_that_nobody_asked_for_is_the_parent_s() {
+    let parent = owner();
+    let child = child(&parent);
+    let mut driven = Driven::new(parent.tear_down(ready(())));
+    parent.dispose(Ending::recycle());
+    assert!(!driven.poll());
+    assert_eq!(child.ending(), Some(Ending::dispose().asked_by(parent.address().to_string())));
 }
 
 #[test]

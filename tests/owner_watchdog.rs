@@ -13,7 +13,7 @@ use driven::{
     owner, said, secs,
 };
 use rideout::{
-    owner::{Ending, Lifecycle, RunLevel, TearDown},
+    owner::{Ending, Lifecycle, RunLevel, TearingDown},
     time::Timer,
 };
 use tracing::Level;
@@ -110,14 +110,16 @@ fn an_end_in_time_is_not_forced() {
 /// Limits of nothing and without end, each alone: exact instants, no panic, no spin.
 #[test]
 fn any_limit_is_safe() {
-    type Set =
-        fn(TearDown<std::future::Pending<()>>, Duration) -> TearDown<std::future::Pending<()>>;
+    type Set = fn(
+        TearingDown<std::future::Pending<()>>,
+        Duration,
+    ) -> TearingDown<std::future::Pending<()>>;
     // With nothing, and without end: a reply, a child and the last code all hang.
     let cases: [(Set, u64, u64); 4] = [
-        (TearDown::quiesce, 5 + 8, 8),
-        (TearDown::children, 2 + 8, 2 + 8),
-        (TearDown::watchdog, 0, 2 + 5 + (32 - 7)),
-        (TearDown::longest, 0, 2 + 5 + 8),
+        (TearingDown::quiesce, 5 + 8, 8),
+        (TearingDown::children, 2 + 8, 2 + 8),
+        (TearingDown::watchdog, 0, 2 + 5 + (32 - 7)),
+        (TearingDown::longest, 0, 2 + 5 + 8),
     ];
     for (nth, (set, nothing, endless)) in cases.into_iter().enumerate() {
         for (limit, ends) in [(Duration::ZERO, nothing), (Duration::MAX, endless)] {

@@ -22,7 +22,7 @@ use loom::{
 };
 use rideout_under_loom::{
     Address,
-    owner::{Ending, Lifecycle, RunLevel, TearDown},
+    owner::{Ending, Lifecycle, RunLevel, TearingDown},
     time::Timer,
 };
 
@@ -49,7 +49,7 @@ fn owner() -> Lifecycle {
     Lifecycle::new(address())
 }
 
-type Driver = Pin<Box<TearDown<std::future::Ready<()>, Never>>>;
+type Driver = Pin<Box<TearingDown<std::future::Ready<()>, Never>>>;
 
 fn driver(life: &Lifecycle) -> Driver {
     Box::pin(life.tear_down(std::future::ready(())).timer(Never))
@@ -166,6 +166,23 @@ fn a_driver_that_waits_for_a_child_is_woken() {
             assert!(parent.teardown().is_complete());
         });
     }
+}
+
+/// One of two children goes while the driver looks: it waits for the other.
+#[test]
+fn a_driver_waits_for_every_child() {
+    check("every_child", None, 2, || {
+        let parent = owner();
+        let (one, other) = (parent.child(address()).unwrap(), parent.child(address()).unwrap());
+        dispose(parent.clone());
+        let goes = thread::spawn(move || drop(one));
+        let mut driver = driver(&parent);
+        assert!(poll_once(&mut driver, Waker::noop()).is_pending());
+        goes.join().unwrap();
+        assert_eq!(parent.level(), RunLevel::DisposeHosted);
+        drop(other);
+        assert!(poll_once(&mut driver, Waker::noop()).is_ready());
+    });
 }
 
 /// Force races the driver's own end: dead, the last words once, completed, for all who look.

@@ -1,9 +1,9 @@
 //! How is an owner asked? By a request that is some time on its way, is routed when it arrives, and is
 //! answered at that instant.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use tokio::sync::oneshot;
+use tokio::{select, sync::oneshot};
 
 use super::{
     Mesh, Subscription, Versioned, World,
@@ -60,19 +60,7 @@ impl<T: Send + Sync + 'static> Mesh<T> {
         address: &Address,
         stream: StreamId,
     ) -> Result<Answer<Subscription<T>>, Refusal> {
-        let attempt = {
-            let mut state = lock(&self.world.state);
-            *state.asks.entry(address.path().to_owned()).or_default() += 1;
-            state.attempts = state.attempts.wrapping_add(1);
-            state.attempts
-        };
-        let opened = self.ask(address, |reply| Request::Subscribe { stream, attempt, reply });
-        let opened = opened.await?;
-
-        let activation = opened.activation.clone();
-        let gone = self.world.gone.completed();
-        let subscription = Subscription::new(address.clone(), opened, gone);
-        Ok(Answer::new(subscription).served_by(activation))
+        subscribe(&Arc::downgrade(&self.world), address, stream).await
     }
 
     /// Writes a value at `address`, and returns its version when its owner has stored it and sent it to
@@ -110,7 +98,7 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     /// # }
     /// ```
     pub async fn write(&self, address: &Address, value: T) -> Result<u64, Refusal> {
-        self.ask(address, |reply| Request::Write { value, reply }).await
+        ask(&Arc::downgrade(&self.world), address, |reply| Request::Write { value, reply }).await
     }
 
     /// Changes the value at `address`, and returns its version when its owner has stored it; the change
@@ -159,7 +147,7 @@ impl<T: Send + Sync + 'static> Mesh<T> {
             patch(&mut state);
             state
         });
-        self.ask(address, |reply| Request::Patch { patch, reply }).await
+        ask(&Arc::downgrade(&self.world), address, |reply| Request::Patch { patch, reply }).await
     }
 
     /// Reads the value at `address` from its owner.
@@ -193,7 +181,8 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     where
         T: Clone,
     {
-        let state = self.ask(address, |reply| Request::Read { reply }).await?;
+        let world = Arc::downgrade(&self.world);
+        let state = ask(&world, address, |reply| Request::Read { reply }).await?;
         Ok(Arc::unwrap_or_clone(state))
     }
 
@@ -232,10 +221,16 @@ impl<T: Send + Sync + 'static> Mesh<T> {
             return self.world.beat(address, stream);
         }
         let (world, address) = (Arc::downgrade(&self.world), address.clone());
+        let gone = self.world.gone.completed();
         tokio::spawn(async move {
-            TokioTimer.sleep(latency).await;
-            if let Some(world) = world.upgrade() {
-                world.beat(&address, stream);
+            select! {
+                biased;
+                () = gone => {}
+                () = TokioTimer.sleep(latency) => {
+                    if let Some(world) = world.upgrade() {
+                        world.beat(&address, stream);
+                    }
+                }
             }
         });
     }
@@ -269,26 +264,51 @@ impl<T: Send + Sync + 'static> Mesh<T> {
         let hub = self.world.find_or_start(address, "the placement")?;
         Ok(hub.lifecycle().activation().clone())
     }
+}
 
-    async fn ask<A>(
-        &self,
-        address: &Address,
-        request: impl FnOnce(Reply<A>) -> Request<T>,
-    ) -> Result<A, Refusal> {
-        let latency = self.world.settings().latency;
-        if !latency.is_zero() {
-            TokioTimer.sleep(latency).await;
-        }
+/// Asks for a subscription; see [`Mesh::subscribe`]. Whoever waits for it keeps no mesh alive.
+pub(super) async fn subscribe<T: Send + Sync + 'static>(
+    world: &Weak<World<T>>,
+    address: &Address,
+    stream: StreamId,
+) -> Result<Answer<Subscription<T>>, Refusal> {
+    let (attempt, gone) = {
+        let world = reached(world, address)?;
+        let mut state = lock(&world.state);
+        *state.asks.entry(address.path().to_owned()).or_default() += 1;
+        state.attempts = state.attempts.wrapping_add(1);
+        (state.attempts, world.gone.completed())
+    };
+    let opened = ask(world, address, |reply| Request::Subscribe { stream, attempt, reply }).await?;
 
-        let (reply, answer) = oneshot::channel();
-        let request = request(reply);
-        let hub = self.world.route(address, request.name())?;
-        hub.deliver(request);
-        drop(hub);
-        // The owner was killed: the route cannot know what it still did.
-        let lost = |_| Err(Refusal::host_cannot_route(address).with_never_applied(false));
-        answer.await.unwrap_or_else(lost)
+    let activation = opened.activation.clone();
+    let subscription = Subscription::new(address.clone(), opened, gone);
+    Ok(Answer::new(subscription).served_by(activation))
+}
+
+async fn ask<T: Send + Sync + 'static, A>(
+    world: &Weak<World<T>>,
+    address: &Address,
+    request: impl FnOnce(Reply<A>) -> Request<T>,
+) -> Result<A, Refusal> {
+    let latency = reached(world, address)?.settings().latency;
+    if !latency.is_zero() {
+        TokioTimer.sleep(latency).await;
     }
+
+    let (reply, answer) = oneshot::channel();
+    {
+        let (world, request) = (reached(world, address)?, request(reply));
+        world.route(address, request.name())?.deliver(request);
+    }
+    // The owner was killed, or went with the mesh: the route cannot know what it still did.
+    let lost = |_| Err(Refusal::host_cannot_route(address).with_never_applied(false));
+    answer.await.unwrap_or_else(lost)
+}
+
+/// The mesh, where it is there.
+fn reached<T>(world: &Weak<World<T>>, address: &Address) -> Result<Arc<World<T>>, Refusal> {
+    world.upgrade().ok_or_else(|| Refusal::mesh_cannot_route(address))
 }
 
 impl<T: Send + Sync + 'static> World<T> {

@@ -66,6 +66,8 @@ impl<T> Directory<T> {
         if let Some(gone) = &gone {
             self.owners.remove(gone.lifecycle());
             self.lost.remove(gone.lifecycle().activation());
+            // It was lost, perhaps without anybody to say so.
+            self.teardowns.remove(gone.lifecycle().activation());
         }
         let entered = self.owners.enter(lifecycle, Arc::clone(hub));
         debug_assert!(entered.is_ok(), "nobody lives where none was found");

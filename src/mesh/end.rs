@@ -39,8 +39,8 @@ impl<T> Mesh<T> {
     /// ```
     pub fn recycle(&self, address: &Address) -> Option<Activation> {
         let (hub, teardown) = self.living(address)?;
-        hub.ends_in(teardown);
         self.world.waves.recycle(hub.lifecycle(), Ending::recycle());
+        hub.ends_in(teardown);
         Some(hub.lifecycle().activation().clone())
     }
 
@@ -122,15 +122,14 @@ impl<T> Mesh<T> {
     /// # }
     /// ```
     pub fn land(&self, addresses: &[Address]) -> Wave {
+        let mut living = Vec::new();
         let members = || {
-            let living = addresses.iter().filter_map(|address| self.living(address));
-            let told = living.map(|(hub, teardown)| {
-                hub.ends_in(teardown);
-                hub.lifecycle().clone()
-            });
-            told.collect::<Vec<Lifecycle>>()
+            living.extend(addresses.iter().filter_map(|address| self.living(address)));
+            living.iter().map(|(hub, _)| hub.lifecycle().clone()).collect::<Vec<Lifecycle>>()
         };
-        self.world.waves.land(members, Ending::recycle().reason("a landing"))
+        let wave = self.world.waves.land(members, Ending::recycle().reason("a landing"));
+        living.iter().for_each(|(hub, teardown)| hub.ends_in(*teardown));
+        wave
     }
 
     /// Kills the owner of `address`, and returns the activation that is gone; `None` where the address

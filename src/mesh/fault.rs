@@ -208,6 +208,20 @@ impl<T> World<T> {
         }
     }
 
+    /// A host was added, which a guard may have been waiting for.
+    pub(super) fn look_at_host(&self, host: &str) {
+        let [lingers, drains, is_killed] = {
+            let faults = &lock(&self.state).faults;
+            [Away::Lingers, Away::Drains, Away::Killed].map(|away| faults.is_away(host, away))
+        };
+        if lingers || drains {
+            self.stop(host);
+        }
+        if is_killed {
+            self.kill_host(host);
+        }
+    }
+
     /// Has the owner of `address` look at the faults.
     fn look(&self, address: &Address) {
         if let Some(hub) = self.find(address) {
@@ -260,23 +274,18 @@ impl<T> World<T> {
     /// A guard of a host was dropped. Where it was the last, the host starts anew, and what its process
     /// before still had ends with that.
     fn is_back(&self, host: &str, away: Away) {
-        let (is_stopped, teardown) = {
-            let state = lock(&self.state);
-            (state.faults.is_stopped(host), state.settings.teardown)
-        };
-        if away == Away::Refused {
-            return;
+        let mut state = lock(&self.state);
+        let restarts = away != Away::Refused && !state.faults.is_stopped(host);
+        if restarts {
+            state.hosts.restart(host);
         }
+        let teardown = state.settings.teardown;
+        drop(state);
+
+        // What is on the host in its new life serves.
         let owners = self.owners_on(host);
-        if !is_stopped {
-            lock(&self.state).hosts.restart(host);
-        }
-        for hub in owners {
-            if is_stopped {
-                hub.look();
-            } else {
-                hub.end(stops(hub.host()), teardown);
-            }
+        for hub in owners.iter().filter(|hub| restarts && hub.lifecycle().is_leaving()) {
+            hub.end(stops(hub.host()), teardown);
         }
         self.look_at_hosts();
     }

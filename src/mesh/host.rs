@@ -50,14 +50,13 @@ impl Hosts {
         }
     }
 
-    /// Returns the hosts that are up and serve.
-    pub(super) fn active(&self) -> impl Iterator<Item = &LeavingHost> {
-        let up = self.hosts.iter().filter(|host| !host.is_down).map(|host| &host.side);
-        up.filter(|side| side.phase() == HostPhase::Active)
+    /// Returns the hosts whose process is there.
+    pub(super) fn up(&self) -> impl Iterator<Item = &LeavingHost> {
+        self.hosts.iter().filter(|host| !host.is_down).map(|host| &host.side)
     }
 
-    /// Returns the names of all hosts.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.hosts.iter().map(|host| host.side.name())
+    /// Returns the hosts that are up and serve.
+    pub(super) fn active(&self) -> impl Iterator<Item = &LeavingHost> {
+        self.up().filter(|side| side.phase() == HostPhase::Active)
     }
 }

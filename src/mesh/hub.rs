@@ -134,15 +134,17 @@ impl<T> Hub<T> {
         self.register.streams()
     }
 
-    /// Decides that the end, asked for now, takes so long.
+    /// Decides how long the end takes, where it was asked for: now, or before and this was not decided.
     pub(super) fn ends_in(&self, teardown: Duration) {
-        self.ends.get_or_init(|| later(TokioTimer.now(), teardown));
+        if self.lifecycle.ending().is_some() {
+            self.ends.get_or_init(|| later(TokioTimer.now(), teardown));
+        }
     }
 
     /// Tells the hub to end, and decides how long that takes.
     pub(super) fn end(&self, ending: Ending, teardown: Duration) {
-        self.ends_in(teardown);
         self.lifecycle.dispose(ending);
+        self.ends_in(teardown);
     }
 
     /// Kills the hub: it says nothing more, to anyone.
@@ -173,8 +175,11 @@ impl<T> Hub<T> {
 
 impl<T> Drop for Hub<T> {
     fn drop(&mut self) {
-        // Its mailbox has no sender left, and what it still waits for is nobody's.
-        self.task.abort();
+        // Its mailbox has no sender left, and what it still waits for is nobody's. One that is dead has
+        // a last turn, in which it refuses what it had accepted.
+        if self.lifecycle.level() < RunLevel::Dead {
+            self.task.abort();
+        }
     }
 }
 
@@ -196,17 +201,18 @@ struct Inside<T> {
     told: Vec<StreamId>,
 }
 
+impl<T> Drop for Inside<T> {
+    /// Whoever an answer is held for is not to wait for a hub that is lost: the route tells them.
+    fn drop(&mut self) {
+        self.register.abandon();
+    }
+}
+
 impl<T: Send + Sync + 'static> Inside<T> {
     async fn run(mut self, watchdog: Duration) {
         let last = {
             let (world, ends) = (Weak::clone(&self.world), Arc::clone(&self.ends));
-            async move {
-                let ends = *ends.get_or_init(|| {
-                    let teardown = world.upgrade().map(|world| world.settings().teardown);
-                    later(TokioTimer.now(), teardown.unwrap_or_default())
-                });
-                TokioTimer.sleep(ends.saturating_duration_since(TokioTimer.now())).await;
-            }
+            async move { until(Some(decided(&world, &ends))).await }
         };
         // In all it may take four times as long, as by default.
         let tear_down = self.lifecycle.tear_down(last);
@@ -215,6 +221,7 @@ impl<T: Send + Sync + 'static> Inside<T> {
         let mut swept = false;
 
         self.look_at_gates();
+        self.hand_out();
         loop {
             let next = self.next_look();
             let look = Arc::clone(&self.look);
@@ -223,6 +230,8 @@ impl<T: Send + Sync + 'static> Inside<T> {
                 () = &mut end => break,
                 () = &mut refusing, if !swept => {
                     swept = true;
+                    // Where its parent told it, nobody has decided yet.
+                    _ = decided(&self.world, &self.ends);
                     self.sweep();
                 }
                 () = look.notified() => {}
@@ -234,12 +243,13 @@ impl<T: Send + Sync + 'static> Inside<T> {
             }
             self.look_at_gates();
             self.look_at_clock();
+            self.hand_out();
             self.look_at_host();
         }
         self.leave();
     }
 
-    /// Closes and opens the gates as the faults say, and hands out what may go.
+    /// Closes and opens the gates as the faults say.
     fn look_at_gates(&mut self) {
         let Some(world) = self.world.upgrade() else { return };
         let path = self.lifecycle.address().path();
@@ -260,6 +270,10 @@ impl<T: Send + Sync + 'static> Inside<T> {
         } else {
             self.writes.open(STORE);
         }
+    }
+
+    /// Takes up what may go: a gate has opened, or what stood before it has expired.
+    fn hand_out(&mut self) {
         while let Some(accepted) = self.reads.release() {
             self.serve(accepted);
         }
@@ -306,7 +320,11 @@ impl<T: Send + Sync + 'static> Inside<T> {
 
     /// Takes up a request whose turn has come.
     fn take(&mut self, request: Request<T>) {
-        if self.lifecycle.level() >= RunLevel::DisposeHosted {
+        let asks = matches!(request, Request::Subscribe { .. });
+        // Those that a leaving host serves have been told (`R46`): nobody joins them after that.
+        if self.lifecycle.level() >= RunLevel::DisposeHosted
+            || (asks && self.lifecycle.is_leaving())
+        {
             self.lifecycle.discard(request);
             return;
         }
@@ -345,11 +363,13 @@ impl<T: Send + Sync + 'static> Inside<T> {
                     _ = reply.send(Ok(Arc::clone(state)));
                 }
             }
-            Request::Write { value, reply } => {
-                let state = self.write(value);
-                self.publish(&Body::State(Arc::clone(&state)));
-                _ = reply.send(Ok(state.version));
-            }
+            Request::Write { value, reply } => match self.write(value) {
+                Ok(state) => {
+                    self.publish(&Body::State(Arc::clone(&state)));
+                    _ = reply.send(Ok(state.version));
+                }
+                Err(value) => self.lifecycle.discard(Request::Write { value, reply }),
+            },
             Request::Patch { ref patch, .. } => {
                 let Some(state) = &self.state else { return };
                 match unwind::caught(|| patch(&state.value)) {
@@ -365,23 +385,23 @@ impl<T: Send + Sync + 'static> Inside<T> {
         }
     }
 
-    /// Stores a value, and says so to the change feed.
-    fn write(&mut self, value: T) -> Arc<Versioned<T>> {
+    /// Stores a value, and says so to the change feed; gives it back where all was deleted meanwhile.
+    fn write(&mut self, value: T) -> Result<Arc<Versioned<T>>, T> {
         let path = self.lifecycle.address().path();
-        let state = self.store.write(path, value);
+        let state = self.store.rewrite(path, value)?;
         self.state = Some(Arc::clone(&state));
         if let Some(world) = self.world.upgrade() {
             world.changed(path, state.version);
         }
-        state
+        Ok(state)
     }
 
     /// A patch was applied here: so it is at every subscriber.
     fn patched(&mut self, value: T, request: Request<T>) {
-        let version = self.write(value).version;
+        let Ok(state) = self.write(value) else { return self.lifecycle.discard(request) };
         if let Request::Patch { patch, reply } = request {
-            self.publish(&Body::Patch { version, patch });
-            _ = reply.send(Ok(version));
+            self.publish(&Body::Patch { version: state.version, patch });
+            _ = reply.send(Ok(state.version));
         }
     }
 
@@ -451,6 +471,14 @@ impl<T: Send + Sync + 'static> Inside<T> {
 #[derive(Debug, thiserror::Error)]
 #[error("the patch panicked")]
 struct PatchPanicked;
+
+/// When one that was told to end is to be dead.
+fn decided<T>(world: &Weak<World<T>>, ends: &OnceLock<Instant>) -> Instant {
+    *ends.get_or_init(|| {
+        let teardown = world.upgrade().map(|world| world.settings().teardown);
+        later(TokioTimer.now(), teardown.unwrap_or_default())
+    })
+}
 
 /// Waits until `at`, or for ever.
 async fn until(at: Option<Instant>) {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     activation::StreamId,
-    owner::{Lifecycle, Pending, Released, Served},
+    owner::{Lifecycle, PendingReply, Released, Served},
     refusal::Seam,
     sync::lock,
     time::{Timer, TokioTimer},
@@ -32,7 +32,7 @@ pub(super) struct Register<T> {
 pub(super) struct Held<T> {
     pub(super) reply: Reply<Opened<T>>,
     pub(super) opened: Opened<T>,
-    pub(super) pending: Pending,
+    pub(super) pending: PendingReply,
 }
 
 /// A frame that has come due.
@@ -87,6 +87,12 @@ impl<T> Register<T> {
         let streams = released.iter().map(|released| released.key).collect();
         self.refuse_all(released);
         streams
+    }
+
+    /// Ends every stream without a word.
+    pub(super) fn abandon(&self) {
+        let released = lock(&self.served).end();
+        drop(released);
     }
 
     pub(super) fn streams(&self) -> Vec<StreamId> {

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use super::{Versioned, subscription::Opened};
 use crate::{
     activation::StreamId,
-    owner::{Message, Pending, Sort, Voice},
+    owner::{Message, PendingReply, Sort, Voice},
     refusal::Refusal,
 };
 
@@ -61,7 +61,7 @@ impl<T> Message for Request<T> {
 /// A request that a hub has taken up: its reply is pending.
 pub(super) struct Accepted<T> {
     pub(super) request: Request<T>,
-    pub(super) pending: Pending,
+    pub(super) pending: PendingReply,
 }
 
 impl<T> Message for Accepted<T> {

@@ -1,8 +1,8 @@
 //! What does a reader of a mesh hold? A rider, with all that a mesh gives one.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use super::{Mesh, NewsStream, Update};
+use super::{Mesh, NewsStream, Update, ask::subscribe};
 use crate::{
     address::Address,
     refusal::Refusal,
@@ -46,12 +46,8 @@ impl<T: Clone + Send + Sync + 'static> Mesh<T> {
         let [asked, joined, beating] = [(); 3].map(|()| Arc::downgrade(&self.world));
         let (asking, read) = (address.clone(), address.clone());
         let rider = RideOut::new(address.clone(), move |ask| {
-            let (world, address) = (asked.upgrade(), asking.clone());
-            async move {
-                let gone = || Refusal::mesh_cannot_route(&address);
-                let mesh = Mesh { world: world.ok_or_else(gone)? };
-                mesh.subscribe(&address, ask.stream).await
-            }
+            let (world, address) = (Weak::clone(&asked), asking.clone());
+            async move { subscribe(&world, &address, ask.stream).await }
         });
         let news = self.news(address, rider.stream());
         rider

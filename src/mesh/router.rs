@@ -14,8 +14,8 @@ use super::{
 use crate::{
     activation::StreamId,
     address::Address,
-    owner::{Ending, LeavingHost, Lifecycle},
-    refusal::{News, Refusal, Seam},
+    owner::{Ending, HostPhase, LeavingHost, Lifecycle},
+    refusal::{News, Party, Refusal, Seam},
     sync::lock,
     time::{Timer, TokioTimer, later},
 };
@@ -38,9 +38,12 @@ impl<T: Send + Sync + 'static> World<T> {
             return Err(Refusal::mesh_cannot_route(address));
         }
         let held = state.faults.held_route(address.path());
-        let Some(hub) = held.or_else(|| state.find(address)) else {
-            drop(state);
-            return self.find_or_start(address, request);
+        let (hub, state) = match held.or_else(|| state.find(address)) {
+            Some(hub) => (hub, state),
+            None => {
+                drop(state);
+                (self.find_or_start(address, request)?, lock(&self.state))
+            }
         };
         if hub.is_lost() || state.faults.is_away(hub.host().name(), Away::Refused) {
             return Err(Refusal::host_cannot_route(address));
@@ -61,7 +64,7 @@ impl<T: Send + Sync + 'static> World<T> {
         if let Some(hub) = state.find(address) {
             return Ok(hub);
         }
-        if self.store.read(address.path()).is_none() {
+        if !self.store.has(address.path()) {
             return Err(Refusal::no_node(address));
         }
         let (host, lifecycle) = state.place(address, request)?;
@@ -125,16 +128,22 @@ impl<T> World<T> {
     ) {
         let teardown = {
             let state = lock(&self.state);
-            let active: Vec<_> = state.hosts.active().map(LeavingHost::name).collect();
+            let takers = state.takers().map(LeavingHost::name);
             let lingers = state.faults.is_away(host.name(), Away::Lingers);
-            if lingers || host.hand_off(lifecycle, active).is_none() {
+            if lingers || host.hand_off(lifecycle, takers).is_none() {
                 return;
             }
             state.settings.teardown
         };
-        ends.get_or_init(|| later(TokioTimer.now(), teardown));
         lifecycle.dispose(stops(host));
+        ends.get_or_init(|| later(TokioTimer.now(), teardown));
     }
+}
+
+/// What one owner said of another's address, as the route passes it on: the tag is not that of the
+/// owner that was asked (`R3`, `R4`).
+fn relayed(refusal: Refusal) -> Refusal {
+    Refusal { activation: None, ..refusal }.with_speaker(Party::Route)
 }
 
 /// The end of what a host that stops has.
@@ -148,11 +157,12 @@ impl<T> State<T> {
     }
 
     /// Returns where the owner of `address` starts, and begins its lifetime: as the child of the one
-    /// whose path is the parent of its own, where that one lives.
+    /// whose path is the parent of its own, where that one lives on a host that serves.
     ///
     /// # Errors
     ///
-    /// The refusal of a parent that is ending; of a host that leaves and is routed to; or of the route.
+    /// The route's, for a parent that is ending or where no host takes it; or that of a host that leaves
+    /// and is routed to.
     fn place(
         &mut self,
         address: &Address,
@@ -160,22 +170,34 @@ impl<T> State<T> {
     ) -> Result<(LeavingHost, Lifecycle), Refusal> {
         let parent = address.path().rsplit_once('/').and_then(|(parent, _)| parent.parse().ok());
         let parent = parent.and_then(|parent| self.find(&parent)).filter(|parent| {
-            !parent.is_lost() && !self.faults.is_away(parent.host().name(), Away::Refused)
+            let host = parent.host();
+            !parent.is_lost()
+                && host.phase() == HostPhase::Active
+                && !self.faults.is_away(host.name(), Away::Refused)
         });
         if let Some(parent) = parent {
-            let lifecycle = parent.lifecycle().child(address.clone())?;
+            let lifecycle = parent.lifecycle().child(address.clone()).map_err(relayed)?;
             return Ok((parent.host().clone(), lifecycle));
         }
 
-        let mut active = self.hosts.active();
-        if let Some(host) = active.find(|host| !self.faults.is_away(host.name(), Away::Refused)) {
+        if let Some(host) = self.takers().next() {
             return Ok((host.clone(), Lifecycle::new(address.clone())));
         }
-        let lingering = self.hosts.names().find(|name| self.faults.is_away(name, Away::Lingers));
-        if let Some(host) = lingering.and_then(|name| self.hosts.get(name)) {
+        let mut up = self.hosts.up();
+        let lingering = up.find(|host| {
+            let is_away = |away| self.faults.is_away(host.name(), away);
+            is_away(Away::Lingers) && !is_away(Away::Refused)
+        });
+        if let Some(host) = lingering {
             host.inbound(address, None, request)?;
         }
         Err(Refusal::mesh_cannot_route(address))
+    }
+
+    /// Returns the hosts on which an owner may start: they serve, and can be reached.
+    fn takers(&self) -> impl Iterator<Item = &LeavingHost> {
+        let is_refused = |host: &&LeavingHost| self.faults.is_away(host.name(), Away::Refused);
+        self.hosts.active().filter(move |host| !is_refused(host))
     }
 }
 

@@ -26,6 +26,11 @@ impl<T> Store<T> {
         lock(&self.states).get(path).cloned()
     }
 
+    /// Returns whether there is one.
+    pub(super) fn has(&self, path: &str) -> bool {
+        lock(&self.states).contains_key(path)
+    }
+
     /// Writes the next version of `path`. Versions start at 1 and go on over every activation.
     pub(super) fn write(&self, path: &str, value: T) -> Arc<Versioned<T>> {
         let mut states = lock(&self.states);
@@ -36,6 +41,18 @@ impl<T> Store<T> {
         drop(states);
         drop(replaced);
         written
+    }
+
+    /// Writes the next version of `path`, where it was not deleted; otherwise gives `value` back.
+    pub(super) fn rewrite(&self, path: &str, value: T) -> Result<Arc<Versioned<T>>, T> {
+        let mut states = lock(&self.states);
+        let Some(state) = states.get_mut(path) else { return Err(value) };
+        let written = Arc::new(Versioned { version: state.version + 1, value });
+        let replaced = std::mem::replace(state, Arc::clone(&written));
+
+        drop(states);
+        drop(replaced);
+        Ok(written)
     }
 
     /// Deletes what is stored at `path`, and returns it. Versions begin anew.

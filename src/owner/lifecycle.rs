@@ -1,7 +1,7 @@
 //! How does one activation come and go? By run levels that only rise, from its start to its death.
 //!
 //! A [`Lifecycle`] is the state that an owner shares with whoever asks, hosts or ends it, under one
-//! lock; its [`TearDown`] is the future that drives the end. It knows no mailbox and no transport, so
+//! lock; its [`TearingDown`] is the future that drives the end. It knows no mailbox and no transport, so
 //! that whatever owns an address can have one.
 //!
 //! # Invariants
@@ -45,8 +45,8 @@ use crate::{
 
 use self::reached::Waiter;
 pub use self::{
-    ending::Ending, pending::Pending, reached::Reached, run_level::RunLevel, tear_down::TearDown,
-    voice::Voice,
+    ending::Ending, pending::PendingReply, reached::Reached, run_level::RunLevel,
+    tear_down::TearingDown, voice::Voice,
 };
 
 /// One lifetime of an owner at its address.
@@ -169,7 +169,7 @@ impl Lifecycle {
     /// Begins the lifetime of a child, which is told to end when its parent's hosted ones are.
     ///
     /// The parent waits for it to be gone, dead or dropped, but not for ever: see
-    /// [`TearDown::children`].
+    /// [`TearingDown::children`].
     ///
     /// # Errors
     ///
@@ -195,17 +195,17 @@ impl Lifecycle {
         let child = Self::begin(address, Some(Arc::downgrade(&self.shared)));
         let entry = Arc::downgrade(&child.shared);
         let is_entered = self.shared.state.with(|state| {
-            let enters = !state.frozen;
+            let enters = !state.frozen && !state.leaving;
             if enters {
                 state.children.insert(child.shared.born, entry);
             }
             enters
         });
-        if is_entered { Ok(child) } else { Err(self.refuse_creation(child.address())) }
-    }
-
-    fn refuse_creation(&self, child: &Address) -> Refusal {
-        self.closing().refuse(Seam::Creation, child.as_str())
+        if is_entered {
+            Ok(child)
+        } else {
+            Err(self.closing().refuse(Seam::Creation, child.address().as_str()))
+        }
     }
 
     /// Returns the address that it owns.
@@ -250,9 +250,9 @@ impl Lifecycle {
     /// # Examples
     ///
     /// See [`Lifecycle`].
-    pub fn pending(&self) -> Pending {
+    pub fn pending(&self) -> PendingReply {
         self.shared.state.with(|state| state.pending += 1);
-        Pending { lifecycle: self.clone() }
+        PendingReply { lifecycle: self.clone() }
     }
 
     /// Returns whether no reply is pending.
@@ -491,7 +491,7 @@ impl Lifecycle {
     /// Forces the end of the whole subtree, now: children before parents, each says its last words and
     /// completes its teardown, and what the driver still ran is dropped when it is polled next (`R39`).
     ///
-    /// A [watchdog](TearDown) does so by itself.
+    /// A [watchdog](TearingDown) does so by itself.
     ///
     /// # Panics
     ///
@@ -523,9 +523,9 @@ impl Lifecycle {
     ///
     /// # Examples
     ///
-    /// See [`Lifecycle`] and [`TearDown`].
-    pub fn tear_down<F: Future<Output = ()>>(&self, last: F) -> TearDown<F> {
-        TearDown::new(self.clone(), last)
+    /// See [`Lifecycle`] and [`TearingDown`].
+    pub fn tear_down<F: Future<Output = ()>>(&self, last: F) -> TearingDown<F> {
+        TearingDown::new(self.clone(), last)
     }
 
     /// Passes the levels that are left (invariant 4).

@@ -15,12 +15,13 @@
 //!    registration once, under that time. Frames move nothing there.
 //! 5. **A goodbye ends the registration that it names**, by key and attempt, or nothing.
 //! 6. **After the end** nothing is registered any more: an ask is given back.
+//! 7. **All go in the order of their registration**, so that what an owner does is the same in each run.
 
 mod frame;
 
 use std::{
     borrow::Borrow,
-    collections::{BTreeMap, HashMap, hash_map::Entry},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fmt,
     hash::Hash,
     mem,
@@ -178,9 +179,12 @@ const IDLE_RELEASE: Duration = Duration::from_secs(10 * 60);
 /// # }
 /// ```
 pub struct Served<K, S, A> {
-    streams: HashMap<K, Stream<S, A>>,
-    // Invariant 4. The number tells apart those that fall due in one instant.
-    due: BTreeMap<(Instant, u64), K>,
+    // Invariant 1: the number of each registration, the one key of `streams`.
+    numbers: HashMap<K, u64>,
+    // Invariant 7: by number.
+    streams: BTreeMap<u64, Stream<K, S, A>>,
+    // Invariant 4: when, and the number.
+    due: BTreeSet<(Instant, u64)>,
     registered: u64,
     idle_release: Duration,
     has_state: bool,
@@ -188,7 +192,8 @@ pub struct Served<K, S, A> {
 }
 
 /// A registration.
-struct Stream<S, A> {
+struct Stream<K, S, A> {
+    key: K,
     sink: S,
     attempt: u32,
     // Of the last frame; 0 before the first.
@@ -202,8 +207,9 @@ impl<K, S, A> Served<K, S, A> {
     /// Returns an owner's streams: none yet, and no state.
     pub fn new() -> Self {
         Self {
-            streams: HashMap::new(),
-            due: BTreeMap::new(),
+            numbers: HashMap::new(),
+            streams: BTreeMap::new(),
+            due: BTreeSet::new(),
             registered: 0,
             idle_release: IDLE_RELEASE,
             has_state: false,
@@ -232,9 +238,9 @@ impl<K, S, A> Served<K, S, A> {
         self.streams.is_empty()
     }
 
-    /// Returns what is served, and to whom, in no order.
+    /// Returns what is served, and to whom, in the order of registration.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &S)> {
-        self.streams.iter().map(|(key, stream)| (key, &stream.sink))
+        self.streams.values().map(|stream| (&stream.key, &stream.sink))
     }
 
     /// Returns when the next stream falls due to be released, if nothing is heard of its subscriber.
@@ -242,7 +248,7 @@ impl<K, S, A> Served<K, S, A> {
     /// A sign of life only ever moves it away, so an owner that sleeps until then looks again when it
     /// wakes, and when there was none and a stream is asked for.
     pub fn next_release(&self) -> Option<Instant> {
-        self.due.first_key_value().map(|(&(at, _), _)| at)
+        self.due.first().map(|&(at, _)| at)
     }
 }
 
@@ -296,29 +302,28 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
         }
 
         let at = later(now, self.idle_release);
-        let (stream, replaced) = match self.streams.entry(key.clone()) {
-            Entry::Occupied(served) => {
-                let stream = served.into_mut();
-                stream.postpone(at, &mut self.due);
-                (stream.attempt, stream.number) = (attempt, 0);
-                let replaced = mem::replace(&mut stream.sink, sink);
-                (stream, Some(replaced))
-            }
-            Entry::Vacant(place) => {
-                self.registered += 1;
-                let due = (at, self.registered);
-                self.due.insert(due, key.clone());
-                (place.insert(Stream { sink, attempt, number: 0, held: Vec::new(), due }), None)
-            }
+        let served = self.numbers.get(&key).and_then(|number| self.streams.get_mut(number));
+        let (stream, replaced) = if let Some(stream) = served {
+            stream.postpone(at, &mut self.due);
+            (stream.attempt, stream.number) = (attempt, 0);
+            let replaced = mem::replace(&mut stream.sink, sink);
+            (stream, Some(replaced))
+        } else {
+            self.registered += 1;
+            let due = (at, self.registered);
+            self.numbers.insert(key.clone(), self.registered);
+            self.due.insert(due);
+            let stream = Stream { key, sink, attempt, number: 0, held: Vec::new(), due };
+            (self.streams.entry(self.registered).or_insert(stream), None)
         };
 
         let refused = (stream.held.len() == MOST_HELD).then(|| stream.held.remove(0));
         stream.held.push(acknowledgement);
-        let frame = self.has_state.then(|| stream.next(key));
+        let frame = self.has_state.then(|| stream.next());
         Asked { frame, replaced, refused }
     }
 
-    /// Returns the next frame of every stream, in no order: there is a state, for the first time or a
+    /// Returns the next frame of every stream, in the order of registration: there is a state, for the first time or a
     /// new one.
     ///
     /// For those that were asked for before there was a state it is frame 1, and their held answers come
@@ -344,7 +349,7 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     /// ```
     pub fn publish(&mut self) -> Vec<Frame<K, S, A>> {
         self.has_state = true;
-        self.streams.iter_mut().map(|(key, stream)| stream.next(key.clone())).collect()
+        self.streams.values_mut().map(Stream::next).collect()
     }
 
     /// Returns the next frame of one stream alone, such as a resync: `None` where it is not served, or
@@ -372,9 +377,8 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
         if !self.has_state {
             return None;
         }
-        let (key, _) = self.streams.get_key_value(key)?;
-        let key = key.clone();
-        self.streams.get_mut(key.borrow()).map(|stream| stream.next(key))
+        let number = self.numbers.get(key)?;
+        self.streams.get_mut(number).map(Stream::next)
     }
 
     /// Returns whether a stream is served: a sign of life where it is (`R26`).
@@ -407,7 +411,8 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        let Some(stream) = self.streams.get_mut(key) else {
+        let number = self.numbers.get(key);
+        let Some(stream) = number.and_then(|number| self.streams.get_mut(number)) else {
             return false;
         };
         stream.postpone(later(now, self.idle_release), &mut self.due);
@@ -441,8 +446,9 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        self.streams.get(key).filter(|stream| stream.attempt == attempt)?;
-        self.release(key)
+        let number = *self.numbers.get(key)?;
+        self.streams.get(&number).filter(|stream| stream.attempt == attempt)?;
+        self.remove(number)
     }
 
     /// Ends a stream, whichever ask it was registered by: the owner's own decision, which it announces
@@ -452,20 +458,26 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        let (key, stream) = self.streams.remove_entry(key)?;
+        let number = *self.numbers.get(key)?;
+        self.remove(number)
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Released<K, S, A>> {
+        self.numbers.remove(&self.streams.get(&number)?.key);
+        let stream = self.streams.remove(&number)?;
         self.due.remove(&stream.due);
-        Some(stream.released(key))
+        Some(stream.released())
     }
 
     /// Ends every stream whose subscriber gave no sign of life for
     /// [`idle_release`](Served::idle_release), the longest silent first.
     pub fn release_idle(&mut self, now: Instant) -> Vec<Released<K, S, A>> {
         let mut released = Vec::new();
-        while let Some(first) = self.due.first_entry()
-            && first.key().0 <= now
+        while let Some(&(at, number)) = self.due.first()
+            && at <= now
         {
-            let key = first.remove();
-            released.extend(self.release(&key));
+            self.due.pop_first();
+            released.extend(self.remove(number));
         }
         released
     }
@@ -491,9 +503,9 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     /// assert_eq!(served.retain(|_, sink| !sink.is_closed()).len(), 1);
     /// ```
     pub fn retain(&mut self, mut keep: impl FnMut(&K, &S) -> bool) -> Vec<Released<K, S, A>> {
-        let closed = self.streams.iter().filter(|(key, stream)| !keep(key, &stream.sink));
-        let closed: Vec<_> = closed.map(|(key, _)| key.clone()).collect();
-        closed.iter().filter_map(|key| self.release(key)).collect()
+        let closed = self.streams.iter().filter(|(_, stream)| !keep(&stream.key, &stream.sink));
+        let closed: Vec<_> = closed.map(|(number, _)| *number).collect();
+        closed.into_iter().filter_map(|number| self.remove(number)).collect()
     }
 
     /// Ends every stream, for good: the owner is torn down.
@@ -522,35 +534,34 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     /// ```
     pub fn end(&mut self) -> Vec<Released<K, S, A>> {
         self.is_over = true;
+        self.numbers.clear();
         self.due.clear();
-        mem::take(&mut self.streams).into_iter().map(|(key, stream)| stream.released(key)).collect()
+        mem::take(&mut self.streams).into_values().map(Stream::released).collect()
     }
 }
 
-impl<S: Clone, A> Stream<S, A> {
+impl<K: Clone, S: Clone, A> Stream<K, S, A> {
     /// Invariants 2 and 3.
-    fn next<K>(&mut self, key: K) -> Frame<K, S, A> {
-        let sink = self.sink.clone();
+    fn next(&mut self) -> Frame<K, S, A> {
+        let (key, sink) = (self.key.clone(), self.sink.clone());
         self.number = self.number.saturating_add(1);
         let acknowledgements = mem::take(&mut self.held);
         Frame { key, attempt: self.attempt, sink, number: self.number, acknowledgements }
     }
 }
 
-impl<S, A> Stream<S, A> {
+impl<K, S, A> Stream<K, S, A> {
     /// Invariant 4. An older reading of the clock takes nothing back.
-    fn postpone<K>(&mut self, at: Instant, due: &mut BTreeMap<(Instant, u64), K>) {
+    fn postpone(&mut self, at: Instant, due: &mut BTreeSet<(Instant, u64)>) {
         let moved = (at, self.due.1);
-        if moved > self.due
-            && let Some(key) = due.remove(&self.due)
-        {
-            due.insert(moved, key);
+        if moved > self.due && due.remove(&self.due) {
+            due.insert(moved);
             self.due = moved;
         }
     }
 
-    fn released<K>(self, key: K) -> Released<K, S, A> {
-        Released { key, attempt: self.attempt, sink: self.sink, held: self.held }
+    fn released(self) -> Released<K, S, A> {
+        Released { key: self.key, attempt: self.attempt, sink: self.sink, held: self.held }
     }
 }
 

@@ -158,7 +158,7 @@ where
         let due = self.stage().is_some()
             || self.state.unheard >= HEAR_AFTER
             || self.look_at_news(live, cx)
-            || (self.keep_alive.is_some() && self.look_at_upkeep(cx));
+            || (self.has_upkeep() && self.look_at_upkeep(cx));
         if due {
             return 0;
         }

@@ -107,14 +107,13 @@ impl<A: Source<P>, P> State<A, P> {
 
     /// Whether each item is looked at.
     pub(super) fn is_watched(&self) -> bool {
-        self.at.is_some() || self.version.is_some()
+        self.at.is_some() || self.version.is_some() || self.number.is_some()
     }
 
     /// How many items may pass before anything else is looked at.
     pub(super) fn grant(&mut self) -> u32 {
         let spoke = self.opened.as_ref().is_some_and(|opened| opened.spoke);
-        // Numbered frames pass one by one.
-        let looks = spoke && self.handed_over.is_none() && self.number.is_none();
+        let looks = spoke && self.handed_over.is_none();
         self.granted = if looks { LOOK_AFTER.saturating_sub(self.passed) } else { 0 };
         self.granted
     }
@@ -165,22 +164,14 @@ impl<A: Source<P>, P> State<A, P> {
         if first && self.budget.proven_after.is_none() {
             self.answered();
         }
-        let number = self.number.map(|number| number(&item));
-        let frames = self.opened.as_mut().map(|opened| &mut opened.frames).zip(number);
-        let whole = frames.is_none_or(|(frames, number)| frames.pass(number));
-        self.take_in(item, first, whole)
-    }
-
-    /// An item of a grant passes; `None` where it is dropped.
-    #[inline]
-    pub(super) fn watch(&mut self, item: A::Item) -> Option<A::Item> {
-        self.take_in(item, false, true)
+        self.watch(item, first)
     }
 
     /// Takes what is to be known of an item; `None` where it is not newer than the last one and not
     /// the first of its answer (`R24`).
     #[inline]
-    fn take_in(&mut self, item: A::Item, first: bool, whole: bool) -> Option<A::Item> {
+    pub(super) fn watch(&mut self, item: A::Item, first: bool) -> Option<A::Item> {
+        let whole = self.number.is_none_or(|number| self.frame(number(&item)));
         if let Some(version) = self.version {
             let version = version(&item);
             if !first && self.newest.is_some_and(|newest| version <= newest) {
@@ -195,6 +186,12 @@ impl<A: Source<P>, P> State<A, P> {
             self.resume = Some(at(&item));
         }
         Some(item)
+    }
+
+    /// A numbered frame passes; returns whether none before it is missing.
+    #[inline(never)]
+    fn frame(&mut self, number: u64) -> bool {
+        self.opened.as_mut().is_none_or(|opened| opened.frames.pass(number))
     }
 
     /// Who serves the live subscription, where that is known.

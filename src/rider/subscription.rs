@@ -258,7 +258,7 @@ where
             if !this.watched {
                 return Poll::Ready(Some(Ok(item)));
             }
-            if let Some(item) = this.ride.state.watch(item) {
+            if let Some(item) = this.ride.state.watch(item, false) {
                 return Poll::Ready(Some(Ok(item)));
             }
         }

@@ -9,8 +9,8 @@ use std::{
 
 use futures::{FutureExt, StreamExt, TryStreamExt, future::join_all, stream::FusedStream};
 use rideout::{
-    Activation, Address, Closing, Kind, News, Refusal, Refused, Rejection, RideError, RideOut,
-    Ruling, Speaker, StreamId,
+    Activation, Address, Closing, Kind, News, Refusal, Refused, Rejection, RideError, Ruling,
+    Speaker, StreamId,
     ledger::Key,
     mesh::{FaultGuard, Mesh, NewsStream, Subscription, Update},
     refusal::answered_by,
@@ -23,8 +23,10 @@ use tokio::{
 
 mod ends;
 mod faults;
+mod hosts;
 mod owners;
 mod riders;
+mod trees;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -82,7 +84,10 @@ fn is_by_owner(refusal: &Refusal, asked: &Address, activation: &Activation) {
     let rejection = Rejection::by_owner(Some(activation.clone()));
     assert_eq!(refusal.ruling(asked), Ruling::Promise(rejection.clone()));
     assert!(answered_by(&refusal.message, asked), "{refusal}");
-    assert!(!answered_by(&refusal.message, &address("prices")), "{refusal}");
+    let path = asked.path();
+    for other in [&path[..path.len() - 1], &format!("{path}/child")] {
+        assert!(!answered_by(&refusal.message, &address(other)), "{refusal}");
+    }
     assert_eq!(Refusal::from_text(&refusal.message).promise(asked), Some(rejection), "{refusal}");
     assert!(refusal.is_never_applied(asked));
 }

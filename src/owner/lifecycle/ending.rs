@@ -67,9 +67,11 @@ impl Ending {
         matches!(self.end, End::Recycle | End::Deletion)
     }
 
-    /// The end of the children of one that ends so: silent, whatever its own is (`R43`).
+    /// The end of the children of one that ends so: silent, whatever its own is (`R43`), and asked for by
+    /// who asked for its own, or else by it.
     pub(super) fn of_children(&self, parent: &impl fmt::Display) -> Self {
-        Self { reason: self.reason.clone(), ..Self::dispose().asked_by(parent.to_string()) }
+        let asked_by = self.asked_by.clone().unwrap_or_else(|| parent.to_string());
+        Self { reason: self.reason.clone(), ..Self::dispose().asked_by(asked_by) }
     }
 }
 

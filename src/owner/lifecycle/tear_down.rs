@@ -22,13 +22,13 @@ use crate::{
 /// | phase | waits for | at most |
 /// |---|---|---|
 /// | until it is told | the end to be asked for | – |
-/// | `Quiescing` | the replies that are pending | [`quiesce`](TearDown::quiesce), 2 s; then a sticky fact |
-/// | `DisposeHosted` | its children, all told together | [`children`](TearDown::children), 5 s |
+/// | `Quiescing` | the replies that are pending | [`quiesce`](TearingDown::quiesce), 2 s; then a sticky fact |
+/// | `DisposeHosted` | its children, all told together | [`children`](TearingDown::children), 5 s |
 /// | `ShutDown` | `last`, the owner's own code | the watchdog |
 /// | `Dead` | the last words to be said, teardown to be completed | – |
 ///
 /// The watchdog forces an end that makes no progress (no phase passed, no child gone) for
-/// [`watchdog`](TearDown::watchdog), 8 s, or takes [`longest`](TearDown::longest), 32 s, in all: the
+/// [`watchdog`](TearingDown::watchdog), 8 s, or takes [`longest`](TearingDown::longest), 32 s, in all: the
 /// children's ends too, `last` is dropped, and one `ERROR` says so (`R39`). No timer exists before the
 /// end is asked for, and none once the teardown is completed.
 ///
@@ -66,7 +66,7 @@ use crate::{
 /// ```
 #[pin_project]
 #[must_use = "futures do nothing unless polled"]
-pub struct TearDown<F, T: Clock = DefaultTimer> {
+pub struct TearingDown<F, T: Clock = DefaultTimer> {
     waiter: Waiter,
     timer: T,
     limits: Limits,
@@ -98,7 +98,7 @@ struct Watch {
     progress: u64,
 }
 
-impl<F: Future<Output = ()>> TearDown<F> {
+impl<F: Future<Output = ()>> TearingDown<F> {
     pub(super) fn new(lifecycle: Lifecycle, last: F) -> Self {
         let secs = Duration::from_secs;
         let limits =
@@ -107,7 +107,7 @@ impl<F: Future<Output = ()>> TearDown<F> {
     }
 }
 
-impl<F, T: Clock> TearDown<F, T> {
+impl<F, T: Clock> TearingDown<F, T> {
     fn from_parts(waiter: Waiter, last: Option<F>, limits: Limits, timer: T) -> Self {
         Self {
             waiter,
@@ -148,21 +148,21 @@ impl<F, T: Clock> TearDown<F, T> {
     }
 
     /// Takes the time from another timer than tokio's.
-    pub fn timer<U: Timer>(self, timer: U) -> TearDown<F, U> {
-        TearDown::from_parts(self.waiter, self.last, self.limits, timer)
+    pub fn timer<U: Timer>(self, timer: U) -> TearingDown<F, U> {
+        TearingDown::from_parts(self.waiter, self.last, self.limits, timer)
     }
 }
 
-impl<F, T: Clock> fmt::Debug for TearDown<F, T> {
+impl<F, T: Clock> fmt::Debug for TearingDown<F, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TearDown")
+        f.debug_struct("TearingDown")
             .field("lifecycle", &self.waiter.lifecycle)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }
 }
 
-impl<F: Future<Output = ()>, T: Timer> Future for TearDown<F, T> {
+impl<F: Future<Output = ()>, T: Timer> Future for TearingDown<F, T> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
@@ -212,7 +212,7 @@ fn told(state: &State) -> bool {
     state.level >= RunLevel::Quiescing
 }
 
-impl<F: Future<Output = ()>, T: Timer> TearDown<F, T> {
+impl<F: Future<Output = ()>, T: Timer> TearingDown<F, T> {
     /// A phase begins.
     fn enter(mut self: Pin<&mut Self>, level: RunLevel) {
         let mut this = self.as_mut().project();

@@ -21,6 +21,11 @@ where
     P: Clone,
     T: Timer,
 {
+    /// Whether there can be anything to look at.
+    pub(super) fn has_upkeep(&self) -> bool {
+        self.keep_alive.is_some() || self.state.number.is_some()
+    }
+
     /// Looks at both once; returns whether anything came of it.
     pub(super) fn look_at_upkeep(&mut self, cx: &mut Context<'_>) -> bool {
         let beaten = self.beat(cx);

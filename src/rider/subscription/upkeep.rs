@@ -49,6 +49,7 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     /// ```
     pub fn number(mut self, of: fn(&A::Item) -> u64) -> Self {
         self.ride.state.number = Some(of);
+        self.watched = true;
         self
     }
 

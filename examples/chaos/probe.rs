@@ -1,0 +1,72 @@
+//! When all is calm again: does each way back take no longer than it should?
+//!
+//! A reader that nobody told finds its owner by a beat, sooner or later, and so would hide that it was
+//! not told. Here one thing is done at a time, and the way that the rules give is timed.
+
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use crate::run::Run;
+
+/// As long as any ending here may take: three levels of a second each, a pace, and what is on its way.
+const EVENT: Duration = Duration::from_secs(5);
+
+impl Run {
+    pub(crate) async fn probe(&mut self) {
+        self.mesh.set_teardown(Duration::from_secs(1));
+        for at in 0..self.writers.len() {
+            self.lose_a_frame(at).await;
+            self.recycle(at).await;
+            if self.hosts.len() > 1 {
+                self.drain(at).await;
+            }
+            self.settle("after a probe").await;
+        }
+    }
+
+    /// A gap is filled within a pace (`R44b`), though a patch alone would not.
+    async fn lose_a_frame(&mut self, at: usize) {
+        let fault = self.mesh.drop_frames(&self.addresses[at]);
+        self.write(at, "without frames").await;
+        drop(fault);
+        self.write(at, "after a lost frame").await;
+        sleep(Duration::from_secs(1)).await;
+        self.look("after a lost frame");
+    }
+
+    /// The readers of a recycled owner are told (`R43`), and then live on its successor.
+    async fn recycle(&mut self, at: usize) {
+        let recycled = self.mesh.recycle(&self.addresses[at]);
+        sleep(EVENT).await;
+        self.is_served(at, "after a recycle");
+        if recycled.is_some_and(|recycled| !crate::run::is_over(&self.mesh, &recycled)) {
+            self.outcome.stuck.push(format!("{}: its recycle never ends", self.addresses[at]));
+        }
+    }
+
+    /// Those that a leaving host served are told (`R46`), and then live where the address went (`R45`).
+    async fn drain(&mut self, at: usize) {
+        let Some(host) = self.mesh.host_of(&self.addresses[at]) else { return };
+        let drained = self.mesh.drain_host(&host);
+        sleep(EVENT).await;
+        self.is_served(at, "in a drain");
+        if self.mesh.host_of(&self.addresses[at]).is_none_or(|now| now == host) {
+            self.outcome.stuck.push(format!("{}: not handed off", self.addresses[at]));
+        }
+        drop(drained);
+    }
+
+    fn is_served(&mut self, at: usize, when: &str) {
+        let (found, readers) = (self.mesh.subscribers(&self.addresses[at]), self.readers_of(at));
+        if found != readers {
+            let told = format!(
+                "{}: {found} registrations of {readers} readers, {when}",
+                self.addresses[at]
+            );
+            let to =
+                if found < readers { &mut self.outcome.lost } else { &mut self.outcome.doubled };
+            to.push(told);
+        }
+    }
+}
