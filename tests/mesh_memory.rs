@@ -1,4 +1,5 @@
-//! A subscription that was dropped is forgotten, whether or not anything is ever written.
+//! A subscription that was dropped is forgotten, whether or not anything is ever written; so is a listener,
+//! whether or not there is ever news.
 
 use rideout::{Address, StreamId, mesh::Mesh};
 
@@ -22,4 +23,18 @@ fn subscriptions_that_come_and_go_leave_nothing() {
     let held = allocation_counter::measure(|| (0..SUBSCRIPTIONS).for_each(|_| come_and_go()));
     // Each of them alone is more than a byte.
     assert!(held.bytes_current < SUBSCRIPTIONS as i64, "{} bytes are held", held.bytes_current);
+}
+
+#[test]
+fn listeners_that_come_and_go_leave_nothing() {
+    let (mesh, address) = (Mesh::<u64>::new(), "prices/eur".parse::<Address>().unwrap());
+    let staying = mesh.news(&address, StreamId::mint());
+    let come_and_go = || {
+        drop(mesh.news(&address, StreamId::mint()));
+        drop(mesh.changes(&address));
+    };
+    come_and_go();
+    let held = allocation_counter::measure(|| (0..SUBSCRIPTIONS).for_each(|_| come_and_go()));
+    assert!(held.bytes_current < SUBSCRIPTIONS as i64, "{} bytes are held", held.bytes_current);
+    drop(staying);
 }

@@ -25,7 +25,8 @@ pub(crate) struct Seen {
 
 #[derive(Clone, Debug)]
 pub(crate) enum End {
-    GaveUp(String),
+    /// On this axis the budget was spent.
+    GaveUp(Axis),
     Verdict(String),
     /// The stream completed: no owner of a mesh does that.
     Completed,
@@ -61,7 +62,7 @@ pub(crate) async fn follow(mesh: Mesh<u64>, address: Address, account: Account) 
                 seen.charges[usize::from(charge.axis() == Some(Axis::Time))] += 1;
                 continue;
             }
-            Some(Err(RideError::GaveUp { report, .. })) => End::GaveUp(report.to_string()),
+            Some(Err(RideError::GaveUp { report, .. })) => End::GaveUp(report.axis),
             Some(Err(RideError::Verdict(refusal))) => End::Verdict(refusal.to_string()),
             None => End::Completed,
         };

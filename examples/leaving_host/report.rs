@@ -87,8 +87,9 @@ impl Line {
     fn of(reader: &Seen, place: &Place) -> Self {
         let end = match &reader.end {
             None if is_live(reader, place) => "live on the latest value".into(),
-            None => format!("on {:?}, the latest is {}", reader.last, place.latest),
-            Some(End::GaveUp(why) | End::Verdict(why)) => why.clone(),
+            None => "live, not on the latest value".into(),
+            Some(End::GaveUp(axis)) => format!("gave up on the {axis} axis"),
+            Some(End::Verdict(why)) => why.clone(),
             Some(End::Completed) => "completed".into(),
         };
         let Seen { served_on, asks, charges, .. } = reader;

@@ -8,7 +8,7 @@
 //! when it is told to end, and says so to those whom it serves. Here stand the readers, and a story. The
 //! times are virtual, and every run prints the same.
 
-mod owner;
+pub(crate) mod owner;
 
 use std::{
     fmt::Display,

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     fmt,
+    hash::Hash,
     pin::Pin,
     task::{Context, Poll},
 };
@@ -12,10 +13,24 @@ use tokio::sync::mpsc;
 
 use crate::{activation::StreamId, refusal::News};
 
+type Sender<M> = mpsc::UnboundedSender<M>;
+
 /// Who listens to what is said of which address, by path: `M` is said, and `L` is a listener's own.
+///
+/// To come, and to be told alone, costs no more where there are thousands.
 #[derive(Debug)]
 pub(super) struct Listeners<L, M> {
-    paths: HashMap<String, Vec<(L, mpsc::UnboundedSender<M>)>>,
+    paths: HashMap<String, AtPath<L, M>>,
+}
+
+#[derive(Debug)]
+struct AtPath<L, M> {
+    // In the order in which they came.
+    all: Vec<Sender<M>>,
+    // The same, by whose they are.
+    own: HashMap<L, Vec<Sender<M>>>,
+    // How many there may be before those that are gone are put away.
+    room: usize,
 }
 
 impl<L, M> Default for Listeners<L, M> {
@@ -24,30 +39,57 @@ impl<L, M> Default for Listeners<L, M> {
     }
 }
 
-impl<L: PartialEq, M: Clone> Listeners<L, M> {
+impl<L, M> Default for AtPath<L, M> {
+    fn default() -> Self {
+        Self { all: Vec::new(), own: HashMap::new(), room: 0 }
+    }
+}
+
+impl<L: Eq + Hash, M: Clone> Listeners<L, M> {
     /// Adds a listener to `path`.
     pub(super) fn add(&mut self, path: &str, listener: L) -> mpsc::UnboundedReceiver<M> {
         let (sender, receiver) = mpsc::unbounded_channel();
-        let listeners = self.paths.entry(path.to_owned()).or_default();
+        let here = self.paths.entry(path.to_owned()).or_default();
 
-        listeners.retain(|(_, listener)| !listener.is_closed());
-        listeners.push((listener, sender));
+        here.put_away();
+        here.own.entry(listener).or_default().push(sender.clone());
+        here.all.push(sender);
         receiver
     }
 
-    /// Prepares to say something of `path` to those whom `to` picks, when no lock is held: a listener's
-    /// waker is foreign code.
-    pub(super) fn prepare(&self, path: &str, said: M, to: impl Fn(&L) -> bool) -> Announcement<M> {
-        let listeners = self.paths.get(path).into_iter().flatten();
-        let listeners = listeners.filter(|(listener, _)| to(listener));
-        Announcement { listeners: listeners.map(|(_, sender)| sender.clone()).collect(), said }
+    /// Prepares to say something of `path` to all who listen, when no lock is held: a listener's waker
+    /// is foreign code.
+    pub(super) fn to_all(&self, path: &str, said: M) -> Announcement<M> {
+        let listeners = self.paths.get(path).map(|here| here.all.clone());
+        Announcement { listeners: listeners.unwrap_or_default(), said }
+    }
+
+    /// The same, to one of them.
+    pub(super) fn to(&self, path: &str, listener: &L, said: M) -> Announcement<M> {
+        let listeners = self.paths.get(path).and_then(|here| here.own.get(listener)).cloned();
+        Announcement { listeners: listeners.unwrap_or_default(), said }
+    }
+}
+
+impl<L: Eq + Hash, M> AtPath<L, M> {
+    /// Puts away those that are gone, once for as many that came.
+    fn put_away(&mut self) {
+        if self.all.len() < self.room {
+            return;
+        }
+        self.all.retain(|sender| !sender.is_closed());
+        self.own.retain(|_, own| {
+            own.retain(|sender| !sender.is_closed());
+            !own.is_empty()
+        });
+        self.room = 2 * self.all.len() + 8;
     }
 }
 
 /// Something that is still to be said.
 #[must_use = "what is not said is heard by nobody"]
 pub(super) struct Announcement<M> {
-    listeners: Vec<mpsc::UnboundedSender<M>>,
+    listeners: Vec<Sender<M>>,
     said: M,
 }
 

@@ -71,7 +71,7 @@ impl<T: Send + Sync + 'static> World<T> {
         let hub = Hub::start(self, host, lifecycle, state.settings.watchdog);
         let gone = state.directory.enter(&hub);
         let activation = hub.lifecycle().activation().clone();
-        let arrival = state.news.prepare(address.path(), News::Arrived(activation), |_| true);
+        let arrival = state.news.to_all(address.path(), News::Arrived(activation));
 
         drop(state);
         drop(gone);
@@ -103,7 +103,7 @@ impl<T> World<T> {
 
     /// Tells the reader of `stream`.
     pub(super) fn tell(&self, path: &str, stream: StreamId, news: News) {
-        let said = lock(&self.state).news.prepare(path, news, |reader| *reader == stream);
+        let said = lock(&self.state).news.to(path, &stream, news);
         said.tell();
     }
 
@@ -112,9 +112,11 @@ impl<T> World<T> {
         let said = {
             let state = lock(&self.state);
             let is_silent = state.faults.has(path, Part::Feed);
-            state.feed.prepare(path, version, |()| !is_silent)
+            (!is_silent).then(|| state.feed.to_all(path, version))
         };
-        said.tell();
+        if let Some(said) = said {
+            said.tell();
+        }
     }
 
     /// Has an owner that leaves move, where it is idle and somebody takes it (`R45`).
