@@ -158,7 +158,10 @@ impl<T> State<T> {
     ) -> Result<(LeavingHost, Lifecycle), Refusal> {
         let parent = address.path().rsplit_once('/').and_then(|(parent, _)| parent.parse().ok());
         let parent = parent.and_then(|parent| self.find(&parent)).filter(|parent| {
-            !parent.is_lost() && !self.faults.is_away(parent.host().name(), Away::Refused)
+            // Nothing starts on a host that leaves (`R58`). One that is ending says so itself.
+            let (lifecycle, host) = (parent.lifecycle(), parent.host().name());
+            let stays = !lifecycle.is_leaving() || lifecycle.ending().is_some();
+            stays && !parent.is_lost() && !self.faults.is_away(host, Away::Refused)
         });
         if let Some(parent) = parent {
             let lifecycle = parent.lifecycle().child(address.clone())?;

@@ -21,6 +21,7 @@ use tokio::{
     time::{Instant, advance, timeout},
 };
 
+mod children;
 mod ends;
 mod faults;
 mod owners;
