@@ -40,9 +40,7 @@ impl Run {
         let recycled = self.mesh.recycle(&self.addresses[at]);
         sleep(EVENT).await;
         self.is_served(at, "after a recycle");
-        if recycled.is_some_and(|recycled| !crate::run::is_over(&self.mesh, &recycled)) {
-            self.outcome.stuck.push(format!("{}: its recycle never ends", self.addresses[at]));
-        }
+        self.ended(&Vec::from_iter(recycled));
     }
 
     /// Those that a leaving host served are told (`R46`), and then live where the address went (`R45`).
