@@ -24,6 +24,7 @@ use tokio::{
 mod children;
 mod ends;
 mod faults;
+mod landings;
 mod owners;
 mod riders;
 
