@@ -104,7 +104,7 @@ pub(crate) struct Faults<'a> {
     // Who lived at each address at the last look.
     living: Vec<Option<Activation>>,
     /// Those that were told to end.
-    pub(crate) told: Vec<Activation>,
+    pub(crate) told: Vec<(Address, Activation)>,
     /// Owners that started where none may.
     pub(crate) misplaced: Vec<String>,
     pub(crate) injected: Vec<Fault>,
@@ -225,8 +225,8 @@ impl<'a> Faults<'a> {
         let mesh = self.mesh;
         let guard = match what {
             What::Kill => return mesh.kill(address).map(|_| Held::Nothing),
-            What::Recycle => return self.told(mesh.recycle(address)),
-            What::Dispose => return self.told(mesh.dispose(address)),
+            What::Recycle => return self.told(address, mesh.recycle(address)),
+            What::Dispose => return self.told(address, mesh.dispose(address)),
             What::Land => return Some(Held::Wave(self.land(address))),
             What::HoldRoute => {
                 let guard = mesh.hold_route(address)?;
@@ -253,16 +253,17 @@ impl<'a> Faults<'a> {
         Some(Held::Guard(guard))
     }
 
-    fn told(&mut self, ends: Option<Activation>) -> Option<Held> {
-        self.told.extend(ends.clone());
-        ends.map(|_| Held::Nothing)
+    fn told(&mut self, address: &Address, ends: Option<Activation>) -> Option<Held> {
+        self.told.push((address.clone(), ends?));
+        Some(Held::Nothing)
     }
 
     /// One address and some others, recycled as one wave.
     fn land(&mut self, address: &Address) -> Wave {
         let others = self.addresses.iter().filter(|_| self.rng.u8(..4) == 0);
         let landed: Vec<_> = others.chain([address]).cloned().collect();
-        self.told.extend(landed.iter().filter_map(|address| self.mesh.activation_of(address)));
+        let living = |address| Some((Address::clone(address), self.mesh.activation_of(address)?));
+        self.told.extend(landed.iter().filter_map(living));
         self.mesh.land(&landed)
     }
 

@@ -46,7 +46,6 @@ fn main() -> ExitCode {
     for seed in args.seeds {
         let counts = measured(args.size, seed);
         sums.add(counts);
-        if std::env::var_os("DBG").is_some() {
             let (a, b) = (run::run(args.size, seed), run::run(args.size, seed));
             eprintln!(
                 "seed {seed} answered {} trace {:X} {:X} log {}",

@@ -195,11 +195,16 @@ impl Run {
     }
 
     /// Who was told to end is dead; of one that was killed nobody knows.
-    pub(crate) fn ended(&mut self, told: &[Activation]) {
-        let ends = told.iter().filter_map(|activation| self.mesh.teardown_of(activation));
-        let wedged = ends.filter_map(|end| end.now_or_never().is_none().then_some(()));
-        let wedged = wedged.map(|()| "an owner never ends".to_owned());
-        self.outcome.stuck.extend(wedged);
+    pub(crate) fn ended(&mut self, told: &[(Address, Activation)]) {
+        for (address, activation) in told {
+            let end = self.mesh.teardown_of(activation);
+            if end.is_some_and(|end| end.now_or_never().is_none()) {
+                self.outcome.stuck.push(format!(
+                    "{address}: an owner that was told to end does not {activation} now {:?}",
+                    self.mesh.activation_of(address)
+                ));
+            }
+        }
     }
 
     pub(crate) fn readers_of(&self, at: usize) -> usize {
