@@ -288,8 +288,8 @@ impl<T> Mesh<T> {
 
     /// Adds a host; one of that name that is there already stays as it is.
     ///
-    /// An owner starts on the host of its parent, where that lives: the owner whose path is its own up to
-    /// the last `/`. Otherwise on the first host, in the order in which they were added, that serves and
+    /// An owner starts on the host of its parent, where that lives and its host does not leave: the owner
+    /// whose path is its own up to the last `/`. Otherwise on the first host, in the order in which they were added, that serves and
     /// whose route does not refuse.
     ///
     /// # Examples

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 
 use fastrand::Rng;
 use rideout::{
-    Address,
+    Activation, Address,
     mesh::{FaultGuard, Mesh},
     owner::Wave,
 };
@@ -86,6 +86,8 @@ impl fmt::Display for Fault {
 #[expect(dead_code, reason = "held, and dropped")]
 pub(crate) enum Held {
     Guard(FaultGuard<u64>),
+    /// Of the host that is away.
+    Host(FaultGuard<u64>, String),
     Wave(Wave),
     Nothing,
 }
@@ -99,6 +101,12 @@ pub(crate) struct Faults<'a> {
     began: Instant,
     // By when they end, and then by when they began.
     held: BTreeMap<(Instant, usize), Held>,
+    // Who lived at each address at the last look.
+    living: Vec<Option<Activation>>,
+    /// Those that were told to end.
+    pub(crate) told: Vec<(Address, Activation)>,
+    /// Owners that started where none may.
+    pub(crate) misplaced: Vec<String>,
     pub(crate) injected: Vec<Fault>,
 }
 
@@ -109,8 +117,18 @@ impl<'a> Faults<'a> {
         addresses: &'a [Address],
         rng: Rng,
     ) -> Self {
-        let (began, held) = (Instant::now(), BTreeMap::new());
-        Self { mesh, hosts, addresses, rng, began, held, injected: Vec::new() }
+        Self {
+            mesh,
+            hosts,
+            addresses,
+            rng,
+            began: Instant::now(),
+            held: BTreeMap::new(),
+            living: vec![None; addresses.len()],
+            told: Vec::new(),
+            misplaced: Vec::new(),
+            injected: Vec::new(),
+        }
     }
 
     /// Injects so many more. What lasts longer than that is still in force then.
@@ -120,15 +138,38 @@ impl<'a> Faults<'a> {
         while self.injected.len() < until {
             match self.held.first_entry() {
                 Some(first) if first.key().0 <= next => {
-                    sleep_until(first.key().0).await;
-                    drop(first.remove());
+                    let ends = first.key().0;
+                    sleep_until(ends).await;
+                    self.look();
+                    self.held.pop_first();
                 }
                 _ => {
                     sleep_until(next).await;
+                    self.look();
                     self.inject_one();
                     next += self.gap();
                 }
             }
+        }
+    }
+
+    /// Looks for owners that have started where none may (`R58`). What is in force has been so since the
+    /// last look: each change comes right after one.
+    fn look(&mut self) {
+        for (address, living) in self.addresses.iter().zip(&mut self.living) {
+            let now = self.mesh.activation_of(address);
+            if now != *living
+                && let Some(host) = self.mesh.host_of(address)
+                && self
+                    .held
+                    .values()
+                    .any(|held| matches!(held, Held::Host(_, away) if *away == host))
+            {
+                let after = self.began.elapsed().as_secs_f64();
+                let told = format!("{address}: started on {host}, which is away, after {after} s");
+                self.misplaced.push(told);
+            }
+            *living = now;
         }
     }
 
@@ -139,6 +180,7 @@ impl<'a> Faults<'a> {
             if !at_once {
                 sleep_until(ends).await;
             }
+            self.look();
             drop(held);
         }
     }
@@ -154,7 +196,7 @@ impl<'a> Faults<'a> {
             let lasting = self.lasting();
             let (whom, held) = if what.is_of_host() {
                 let host = &self.hosts[self.rng.usize(..self.hosts.len())];
-                (host.clone(), Some(Held::Guard(self.to_host(what, host))))
+                (host.clone(), Some(Held::Host(self.to_host(what, host), host.clone())))
             } else {
                 let address = &self.addresses[self.rng.usize(..self.addresses.len())];
                 (address.to_string(), self.to_address(what, address))
@@ -183,8 +225,8 @@ impl<'a> Faults<'a> {
         let mesh = self.mesh;
         let guard = match what {
             What::Kill => return mesh.kill(address).map(|_| Held::Nothing),
-            What::Recycle => return mesh.recycle(address).map(|_| Held::Nothing),
-            What::Dispose => return mesh.dispose(address).map(|_| Held::Nothing),
+            What::Recycle => return self.told(address, mesh.recycle(address)),
+            What::Dispose => return self.told(address, mesh.dispose(address)),
             What::Land => return Some(Held::Wave(self.land(address))),
             What::HoldRoute => {
                 let guard = mesh.hold_route(address)?;
@@ -211,10 +253,17 @@ impl<'a> Faults<'a> {
         Some(Held::Guard(guard))
     }
 
+    fn told(&mut self, address: &Address, ends: Option<Activation>) -> Option<Held> {
+        self.told.push((address.clone(), ends?));
+        Some(Held::Nothing)
+    }
+
     /// One address and some others, recycled as one wave.
     fn land(&mut self, address: &Address) -> Wave {
         let others = self.addresses.iter().filter(|_| self.rng.u8(..4) == 0);
         let landed: Vec<_> = others.chain([address]).cloned().collect();
+        let living = |address| Some((Address::clone(address), self.mesh.activation_of(address)?));
+        self.told.extend(landed.iter().filter_map(living));
         self.mesh.land(&landed)
     }
 

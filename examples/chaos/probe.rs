@@ -37,12 +37,11 @@ impl Run {
 
     /// The readers of a recycled owner are told (`R43`), and then live on its successor.
     async fn recycle(&mut self, at: usize) {
-        let recycled = self.mesh.recycle(&self.addresses[at]);
+        let address = self.addresses[at].clone();
+        let recycled = self.mesh.recycle(&address);
         sleep(EVENT).await;
         self.is_served(at, "after a recycle");
-        if recycled.is_some_and(|recycled| !crate::run::is_over(&self.mesh, &recycled)) {
-            self.outcome.stuck.push(format!("{}: its recycle never ends", self.addresses[at]));
-        }
+        self.ended(&Vec::from_iter(recycled.map(|recycled| (address, recycled))));
     }
 
     /// Those that a leaving host served are told (`R46`), and then live where the address went (`R45`).

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use fastrand::Rng;
+use futures::FutureExt;
 use rideout::{Activation, Address, mesh::Mesh};
 use tokio::{
     runtime::{Builder, Handle},
@@ -91,12 +92,13 @@ impl Run {
         let mut faults = Faults::new(&self.mesh, &self.hosts, &self.addresses, self.rng.fork());
         faults.inject(self.size.faults).await;
         faults.release().await;
-        self.outcome.faults = std::mem::take(&mut faults.injected);
-        drop(faults);
+        let Faults { injected, misplaced, told, .. } = faults;
+        (self.outcome.faults, self.outcome.stuck) = (injected, misplaced);
         _ = calm.send(true);
 
         self.put_away_pens(writing).await;
         self.settle("after the last release").await;
+        self.ended(&told);
         self.count().await;
         self.probe().await;
         self.drop_all().await;
@@ -192,6 +194,19 @@ impl Run {
         self.look("when all is calm");
     }
 
+    /// Who was told to end is dead; of one that was killed nobody knows.
+    pub(crate) fn ended(&mut self, told: &[(Address, Activation)]) {
+        for (address, activation) in told {
+            let end = self.mesh.teardown_of(activation);
+            if end.is_some_and(|end| end.now_or_never().is_none()) {
+                self.outcome.stuck.push(format!(
+                    "{address}: an owner that was told to end does not {activation} now {:?}",
+                    self.mesh.activation_of(address)
+                ));
+            }
+        }
+    }
+
     pub(crate) fn readers_of(&self, at: usize) -> usize {
         self.readers.iter().filter(|reader| reader.at == at).count()
     }
@@ -245,10 +260,4 @@ fn address(number: usize) -> Address {
         _ => format!("prices-{family}/usd/spot"),
     };
     path.parse().expect("a path")
-}
-
-/// Whether an activation that was told to end did so.
-pub(crate) fn is_over(mesh: &Mesh<u64>, activation: &Activation) -> bool {
-    use futures::FutureExt;
-    mesh.teardown_of(activation).is_none_or(|over| over.now_or_never().is_some())
 }

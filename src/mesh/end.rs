@@ -13,7 +13,7 @@ use crate::{
 
 impl<T> Mesh<T> {
     /// Recycles the owner of `address`, and returns the activation that was told; `None` where the
-    /// address has no owner.
+    /// address has no owner, or one that is left alone.
     ///
     /// Once no reply is pending, for 2 s at most, it refuses, with its tag. When the time that its
     /// teardown takes is over, it leaves the directory, completes its teardown, and its end is announced
@@ -40,6 +40,8 @@ impl<T> Mesh<T> {
     pub fn recycle(&self, address: &Address) -> Option<Activation> {
         let (hub, teardown) = self.living(address)?;
         self.world.waves.recycle(hub.lifecycle(), Ending::recycle());
+        // One that is left alone goes on, and its time does not run.
+        hub.lifecycle().ending()?;
         hub.ends_in(teardown);
         Some(hub.lifecycle().activation().clone())
     }

@@ -157,7 +157,7 @@ impl<T> State<T> {
     }
 
     /// Returns where the owner of `address` starts, and begins its lifetime: as the child of the one
-    /// whose path is the parent of its own, where that one lives on a host that serves.
+    /// whose path is the parent of its own, where that one lives on a host that serves, or is ending.
     ///
     /// # Errors
     ///
@@ -170,9 +170,11 @@ impl<T> State<T> {
     ) -> Result<(LeavingHost, Lifecycle), Refusal> {
         let parent = address.path().rsplit_once('/').and_then(|(parent, _)| parent.parse().ok());
         let parent = parent.and_then(|parent| self.find(&parent)).filter(|parent| {
+            // Nothing starts on a host that leaves (`R58`). One that is ending says so itself.
             let host = parent.host();
+            let is_ending = parent.lifecycle().ending().is_some();
             !parent.is_lost()
-                && host.phase() == HostPhase::Active
+                && (is_ending || host.phase() == HostPhase::Active)
                 && !self.faults.is_away(host.name(), Away::Refused)
         });
         if let Some(parent) = parent {

@@ -26,10 +26,12 @@ use tokio::{
 mod heard;
 
 mod beats;
+mod children;
 mod ends;
 mod faults;
 mod feeds;
 mod hosts;
+mod landings;
 mod leftovers;
 mod owners;
 mod requests;
