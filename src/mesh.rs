@@ -159,6 +159,8 @@ struct State<T> {
     hosts: Hosts,
     directory: Directory<T>,
     faults: Faults<T>,
+    // The addresses whose owner left with its host, and that have none yet.
+    displaced: Vec<Address>,
     news: NewsListeners,
     feed: FeedListeners,
     // How many subscriptions were asked for, by path, and the number of the last ask.
@@ -203,6 +205,7 @@ impl<T> Mesh<T> {
             hosts,
             directory: Directory::new(),
             faults: Faults::new(),
+            displaced: Vec::new(),
             news: NewsListeners::default(),
             feed: FeedListeners::default(),
             asks: HashMap::new(),

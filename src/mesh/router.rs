@@ -2,6 +2,7 @@
 //! nowhere, and then the route says so.
 
 use std::{
+    mem,
     sync::{Arc, OnceLock},
     time::Instant,
 };
@@ -83,11 +84,26 @@ impl<T: Send + Sync + 'static> World<T> {
     /// go together (`R45`).
     pub(super) fn left(self: &Arc<Self>, hub: &Hub<T>) {
         let lifecycle = hub.lifecycle();
-        lock(&self.state).directory.leave(lifecycle);
+        let mut state = lock(&self.state);
+        state.directory.leave(lifecycle);
         if lifecycle.is_leaving() {
-            // Where nobody takes it, the next ask looks again.
-            _ = self.find_or_start(lifecycle.address(), "the hand-off");
+            state.displaced.push(lifecycle.address().clone());
+            drop(state);
+            self.move_displaced();
         }
+    }
+
+    /// Starts the owners that left with their host, where that is possible now: a child's when its
+    /// parent's has moved, all when there is a host that takes them.
+    fn move_displaced(self: &Arc<Self>) {
+        let mut displaced = mem::take(&mut lock(&self.state).displaced);
+        // Parents first.
+        displaced.sort();
+        displaced.retain(|address| match self.find_or_start(address, "the hand-off") {
+            Ok(_) => false,
+            Err(refusal) => refusal.promise(address).is_some(),
+        });
+        lock(&self.state).displaced.extend(displaced);
     }
 }
 
