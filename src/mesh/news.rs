@@ -10,7 +10,7 @@ use std::{
 use futures_core::Stream;
 use tokio::sync::mpsc;
 
-use crate::{activation::StreamId, refusal::News};
+use crate::{activation::StreamId, refusal::News, unwind};
 
 /// Who listens to what is said of which address, by path: `M` is said, and `L` is a listener's own.
 #[derive(Debug)]
@@ -52,11 +52,10 @@ pub(super) struct Announcement<M> {
 }
 
 impl<M: Clone> Announcement<M> {
+    /// Tells all of them; where the waker of one panics, that goes on after.
     pub(super) fn tell(self) {
-        for listener in self.listeners {
-            // One that was dropped listens no more.
-            _ = listener.send(self.said.clone());
-        }
+        // One that was dropped listens no more.
+        unwind::all(self.listeners.iter().map(|listener| || _ = listener.send(self.said.clone())));
     }
 }
 

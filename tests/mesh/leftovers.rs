@@ -355,3 +355,27 @@ fn owners_on_two_runtimes_are_one_mesh() {
     other.block_on(settle());
     assert_eq!(other.metrics().num_alive_tasks(), 0);
 }
+
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker that panics");
+    }
+}
+
+/// The panic reaches who speaks, after all others have heard.
+#[tokio::test(start_paused = true)]
+async fn a_waker_that_panics_keeps_no_news_from_others() {
+    let (mesh, address) = mesh();
+    let waker = Waker::from(Arc::new(Panics));
+    let [mut first, mut second] = [(); 2].map(|()| mesh.news(&address, StreamId::mint()));
+    assert!(first.poll_next_unpin(&mut Context::from_waker(&waker)).is_pending());
+    assert_eq!(told(&mut second), []);
+    let activate = std::panic::AssertUnwindSafe(|| mesh.activate(&address));
+    assert!(std::panic::catch_unwind(activate).is_err());
+    let owner = mesh.activation_of(&address).expect("it was started");
+    assert_eq!(told(&mut second), [News::Arrived(owner.clone())]);
+    assert_eq!(told(&mut first), [News::Arrived(owner.clone())]);
+    assert_eq!(subscribe(&mesh, &address).await.activation(), &owner);
+}
