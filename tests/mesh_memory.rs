@@ -3,6 +3,7 @@
 use rideout::{Address, StreamId, mesh::Mesh};
 
 const SUBSCRIPTIONS: usize = 20_000;
+const BEATS: usize = 100_000;
 
 #[test]
 fn subscriptions_that_come_and_go_leave_nothing() {
@@ -22,4 +23,31 @@ fn subscriptions_that_come_and_go_leave_nothing() {
     let held = allocation_counter::measure(|| (0..SUBSCRIPTIONS).for_each(|_| come_and_go()));
     // Each of them alone is more than a byte.
     assert!(held.bytes_current < SUBSCRIPTIONS as i64, "{} bytes are held", held.bytes_current);
+}
+
+/// C22: over 10^5 beats, to an owner, to nobody, and to nowhere.
+#[test]
+fn beats_leave_nothing() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    let (mesh, address) = (Mesh::new(), "prices/eur".parse::<Address>().unwrap());
+    let nowhere = "prices/usd".parse::<Address>().unwrap();
+    mesh.store(&address, 1);
+    let (served, stranger) = (StreamId::mint(), StreamId::mint());
+    let prices = runtime.block_on(mesh.subscribe(&address, served)).unwrap().into_stream();
+    let beat = || {
+        runtime.block_on(async {
+            mesh.beat(&address, served);
+            mesh.beat(&address, stranger);
+            mesh.beat(&nowhere, stranger);
+            tokio::task::yield_now().await;
+        });
+    };
+    (0..100).for_each(|_| beat());
+    let held = allocation_counter::measure(|| (0..BEATS / 3).for_each(|_| beat()));
+    assert!(held.bytes_current < 4096, "{} bytes are held", held.bytes_current);
+    drop(prices);
 }

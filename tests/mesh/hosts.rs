@@ -457,3 +457,49 @@ async fn a_rider_moves_with_its_owner() {
         assert_eq!(mesh.subscribers(&address), 1);
     }
 }
+
+/// R45: as long as routes lead to an owner that was handed off, it refuses under its own tag.
+#[tokio::test(start_paused = true)]
+async fn a_route_held_at_one_that_moved_meets_its_tag() {
+    let (mesh, address, owner) = hosted(2);
+    let route = mesh.hold_route(&address).unwrap();
+    assert!(!route.is_in_force());
+    let fault = mesh.drain_host("host-1");
+    torn_down(&mesh, &owner).await;
+    assert!(route.is_in_force());
+    assert_eq!(mesh.host_of(&address).as_deref(), Some("host-2"));
+    for _ in 0..2 {
+        leaves(&mesh, &address, &owner).await;
+        advance(60 * SECOND).await;
+    }
+    drop(route);
+    assert!(mesh.subscribe(&address, StreamId::mint()).await.is_ok());
+    drop(fault);
+}
+
+/// An owner that is ending already when its host stops goes as it was told first, and moves all the same.
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_ends_when_its_host_stops_moves_too() {
+    let (mesh, address, owner) = hosted(2);
+    let prices = subscribe(&mesh, &address).await;
+    let mut news = mesh.news(&address, prices.stream());
+    mesh.recycle(&address);
+    settle().await;
+    let fault = mesh.drain_host("host-1");
+    let refusal = refused(&mesh, &address).await;
+    is_by_owner(&refusal, &address, &owner);
+    assert!(refusal.message.contains("recycle") && refusal.message.contains(SENDING), "{refusal}");
+    torn_down(&mesh, &owner).await;
+    settle().await;
+    assert_eq!(mesh.host_of(&address).as_deref(), Some("host-2"));
+    let told = told(&mut news);
+    assert_eq!(told.iter().filter(|news| **news == News::Ended(Some(owner.clone()))).count(), 1);
+
+    // What is deleted does not move: nothing of it is left.
+    let gone = mesh.activation_of(&address).unwrap();
+    let second = mesh.drain_host("host-2");
+    mesh.delete(&address);
+    torn_down(&mesh, &gone).await;
+    assert_eq!(mesh.activation_of(&address), None);
+    drop((fault, second));
+}
