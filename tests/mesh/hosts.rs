@@ -503,3 +503,32 @@ async fn an_owner_that_ends_when_its_host_stops_moves_too() {
     assert_eq!(mesh.activation_of(&address), None);
     drop((fault, second));
 }
+
+/// R46: at the last outbound is closed: what is finished after that is answered, and sent to nobody; and
+/// nobody is told twice.
+#[tokio::test(start_paused = true)]
+async fn a_host_that_stops_sends_nothing_after_its_announcements() {
+    for stops in [false, true] {
+        let (mesh, address, owner) = hosted(1);
+        drop(mesh.refuse_host("host-1")); // which leaves it as it was
+        let mut prices = subscribe(&mesh, &address).await;
+        let mut news = mesh.news(&address, prices.stream());
+        assert_eq!(value(&mut prices).await, 1);
+        let store = mesh.hold_store(&address);
+        let mut write = mesh.write(&address, 2).boxed();
+        assert!((&mut write).now_or_never().is_none());
+        settle().await;
+        let faults = stops.then(|| {
+            [mesh.linger_host("host-1"), mesh.drain_host("host-1"), mesh.linger_host("host-1")]
+        });
+        drop(store);
+        assert_eq!(in_time(write).await, Ok(2));
+        if stops {
+            assert_eq!(told(&mut news), [News::Ended(Some(owner))]);
+            assert!(is_silent(&mut prices));
+        } else {
+            assert_eq!((told(&mut news), value(&mut prices).await), (vec![], 2));
+        }
+        drop(faults);
+    }
+}
