@@ -4,6 +4,7 @@ use rideout::{Address, StreamId, mesh::Mesh};
 
 const SUBSCRIPTIONS: usize = 20_000;
 const BEATS: usize = 100_000;
+const OWNERS: usize = 10_000;
 
 #[test]
 fn subscriptions_that_come_and_go_leave_nothing() {
@@ -50,4 +51,29 @@ fn beats_leave_nothing() {
     let held = allocation_counter::measure(|| (0..BEATS / 3).for_each(|_| beat()));
     assert!(held.bytes_current < 4096, "{} bytes are held", held.bytes_current);
     drop(prices);
+}
+
+/// R42: who is dead is forgotten, though nobody asks for its address again.
+#[test]
+fn owners_that_come_and_go_leave_nothing() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    let mesh = Mesh::new();
+    mesh.set_teardown(std::time::Duration::ZERO);
+    let come_and_go = |number: usize| {
+        runtime.block_on(async {
+            let address = format!("prices/{number}").parse::<Address>().unwrap();
+            mesh.store(&address, number);
+            let owner = mesh.activate(&address).unwrap();
+            mesh.delete(&address);
+            mesh.teardown_of(&owner).unwrap().await;
+        });
+    };
+    // The teardowns of the last 1,024 are remembered.
+    (0..2000).for_each(come_and_go);
+    let held = allocation_counter::measure(|| (2000..OWNERS).for_each(come_and_go));
+    assert!(held.bytes_current < 10 * OWNERS as i64, "{} bytes are held", held.bytes_current);
 }

@@ -532,3 +532,16 @@ async fn a_host_that_stops_sends_nothing_after_its_announcements() {
         drop(faults);
     }
 }
+
+/// A host that is back is nobody's last resort: it takes what others hand off.
+#[tokio::test(start_paused = true)]
+async fn a_host_that_is_back_takes_what_another_hands_off() {
+    for kind in [Mesh::drain_host, Mesh::linger_host, Mesh::kill_host, Mesh::refuse_host] {
+        let (mesh, address, owner) = hosted(2);
+        drop(kind(&mesh, "host-2"));
+        let fault = mesh.drain_host("host-1");
+        torn_down(&mesh, &owner).await;
+        assert_eq!(mesh.host_of(&address).as_deref(), Some("host-2"));
+        drop(fault);
+    }
+}

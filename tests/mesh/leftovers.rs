@@ -200,6 +200,9 @@ async fn a_value_may_call_back_in_its_clone_and_in_its_drop() {
     for expected in [2, 3, 4] {
         assert_eq!(in_time(prices.next()).await.unwrap().unwrap().value.value, expected);
     }
+    // One that nobody but the store holds is replaced.
+    mesh.store(&address, make(4));
+    mesh.write(&address, make(4)).await.unwrap_or_else(|it| panic!("{it}"));
     // What waits holds values too: refused at the door, parked, in the mailbox, killed with its owner.
     let fault = mesh.hold_store(&address);
     let mut parked = mesh.write(&address, make(5)).boxed();
