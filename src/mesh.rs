@@ -291,9 +291,10 @@ impl<T> Mesh<T> {
 
     /// Adds a host; one of that name that is there already stays as it is.
     ///
-    /// An owner starts on the host of its parent, where that lives and its host does not leave: the owner
-    /// whose path is its own up to the last `/`. Otherwise on the first host, in the order in which they were added, that serves and
-    /// whose route does not refuse.
+    /// An owner starts on the host of its parent, where that lives and its host serves: the owner whose
+    /// path is its own up to the last `/`. Otherwise on the first host, in the order in which they were
+    /// added, that serves and whose route does not refuse. A host that is added under a guard of its name
+    /// is away from the first.
     ///
     /// # Examples
     ///

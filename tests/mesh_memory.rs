@@ -4,6 +4,8 @@
 use rideout::{Address, StreamId, mesh::Mesh};
 
 const SUBSCRIPTIONS: usize = 20_000;
+const BEATS: usize = 100_000;
+const OWNERS: usize = 10_000;
 
 #[test]
 fn subscriptions_that_come_and_go_leave_nothing() {
@@ -37,4 +39,56 @@ fn listeners_that_come_and_go_leave_nothing() {
     let held = allocation_counter::measure(|| (0..SUBSCRIPTIONS).for_each(|_| come_and_go()));
     assert!(held.bytes_current < SUBSCRIPTIONS as i64, "{} bytes are held", held.bytes_current);
     drop(staying);
+}
+
+/// C22: over 10^5 beats, to an owner, to nobody, and to nowhere.
+#[test]
+fn beats_leave_nothing() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    let (mesh, address) = (Mesh::new(), "prices/eur".parse::<Address>().unwrap());
+    let nowhere = "prices/usd".parse::<Address>().unwrap();
+    mesh.store(&address, 1);
+    let (served, stranger) = (StreamId::mint(), StreamId::mint());
+    let prices = runtime.block_on(mesh.subscribe(&address, served)).unwrap().into_stream();
+    let beat = || {
+        runtime.block_on(async {
+            mesh.beat(&address, served);
+            mesh.beat(&address, stranger);
+            mesh.beat(&nowhere, stranger);
+            tokio::task::yield_now().await;
+        });
+    };
+    (0..100).for_each(|_| beat());
+    let held = allocation_counter::measure(|| (0..BEATS / 3).for_each(|_| beat()));
+    assert!(held.bytes_current < 4096, "{} bytes are held", held.bytes_current);
+    drop(prices);
+}
+
+/// R42: who is dead is forgotten, though nobody asks for its address again.
+#[test]
+fn owners_that_come_and_go_leave_nothing() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    let mesh = Mesh::new();
+    mesh.set_teardown(std::time::Duration::ZERO);
+    let come_and_go = |number: usize| {
+        runtime.block_on(async {
+            let address = format!("prices/{number}").parse::<Address>().unwrap();
+            mesh.store(&address, number);
+            let owner = mesh.activate(&address).unwrap();
+            mesh.delete(&address);
+            mesh.teardown_of(&owner).unwrap().await;
+        });
+    };
+    // The teardowns of the last 1,024 are remembered.
+    (0..2000).for_each(come_and_go);
+    let held = allocation_counter::measure(|| (2000..OWNERS).for_each(come_and_go));
+    assert!(held.bytes_current < 10 * OWNERS as i64, "{} bytes are held", held.bytes_current);
 }

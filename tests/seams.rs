@@ -269,7 +269,8 @@ fn handler() -> Vec<Said> {
 }
 
 async fn reassert() -> Vec<Said> {
-    let ends: [fn(&Mesh<u64>, &Address) -> Option<Activation>; 3] = [
+    type End = fn(&Mesh<u64>, &Address) -> Option<Activation>;
+    let ends: [End; 3] = [
         |mesh, address| mesh.recycle(address),
         |mesh, address| mesh.delete(address),
         // By idleness.
@@ -280,8 +281,8 @@ async fn reassert() -> Vec<Said> {
         let (mesh, owner, activation) = mesh();
         let _fault = mesh.hold_state(&owner);
         let stream = StreamId::mint();
-        let mut asks = [mesh.subscribe(&owner, stream), mesh.subscribe(&owner, stream)]
-            .map(|ask| Box::pin(ask));
+        let mut asks =
+            [mesh.subscribe(&owner, stream), mesh.subscribe(&owner, stream)].map(Box::pin);
         for ask in &mut asks {
             assert!(ask.now_or_never().is_none());
         }

@@ -11,7 +11,7 @@ use std::{
 use futures_core::Stream;
 use tokio::sync::mpsc;
 
-use crate::{activation::StreamId, refusal::News};
+use crate::{activation::StreamId, refusal::News, unwind};
 
 type Sender<M> = mpsc::UnboundedSender<M>;
 
@@ -94,11 +94,10 @@ pub(super) struct Announcement<M> {
 }
 
 impl<M: Clone> Announcement<M> {
+    /// Tells all of them; where the waker of one panics, that goes on after.
     pub(super) fn tell(self) {
-        for listener in self.listeners {
-            // One that was dropped listens no more.
-            _ = listener.send(self.said.clone());
-        }
+        // One that was dropped listens no more.
+        unwind::all(self.listeners.iter().map(|listener| || _ = listener.send(self.said.clone())));
     }
 }
 

@@ -66,7 +66,8 @@ async fn a_beat_that_is_refused_is_not_answered() {
     mesh.activate(&address).unwrap();
     let stream = StreamId::mint();
     let mut news = mesh.news(&address, stream);
-    let faults: [fn(&Mesh<u64>, &Address) -> FaultGuard<u64>; 5] = [
+    type Fault = fn(&Mesh<u64>, &Address) -> FaultGuard<u64>;
+    let faults: [Fault; 5] = [
         |mesh, address| mesh.refuse_route(address),
         |mesh, address| mesh.refuse_door(address),
         |mesh, _| mesh.refuse_host("host-1"),

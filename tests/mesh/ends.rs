@@ -165,3 +165,35 @@ async fn many_threads_find_one_owner_at_a_time() {
     let last = mesh.store(&address, 0);
     assert_eq!(last, 1 + 4 * 100 + 1);
 }
+
+/// R43: whoever comes between an owner's death and its last words does not swallow them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn every_recycle_is_announced_whoever_asks_meanwhile() {
+    let (mesh, address) = mesh();
+    mesh.set_teardown(Duration::ZERO);
+    let askers: Vec<_> = (0..2)
+        .map(|_| {
+            let (mesh, address) = (mesh.clone(), address.clone());
+            tokio::spawn(async move {
+                loop {
+                    let _ = mesh.activate(&address);
+                    yield_now().await;
+                }
+            })
+        })
+        .collect();
+    for _ in 0..200 {
+        let stream = StreamId::mint();
+        let mut news = mesh.news(&address, stream);
+        let Ok(prices) = mesh.subscribe(&address, stream).await else { continue };
+        let prices = prices.into_stream();
+        if mesh.recycle(&address).as_ref() == Some(prices.activation()) {
+            let ended = News::Ended(Some(prices.activation().clone()));
+            while in_time(news.next()).await.expect("the mesh is there") != ended {}
+        }
+    }
+    for asker in askers {
+        asker.abort();
+        assert!(asker.await.unwrap_err().is_cancelled());
+    }
+}

@@ -457,3 +457,91 @@ async fn a_rider_moves_with_its_owner() {
         assert_eq!(mesh.subscribers(&address), 1);
     }
 }
+
+/// R45: as long as routes lead to an owner that was handed off, it refuses under its own tag.
+#[tokio::test(start_paused = true)]
+async fn a_route_held_at_one_that_moved_meets_its_tag() {
+    let (mesh, address, owner) = hosted(2);
+    let route = mesh.hold_route(&address).unwrap();
+    assert!(!route.is_in_force());
+    let fault = mesh.drain_host("host-1");
+    torn_down(&mesh, &owner).await;
+    assert!(route.is_in_force());
+    assert_eq!(mesh.host_of(&address).as_deref(), Some("host-2"));
+    for _ in 0..2 {
+        leaves(&mesh, &address, &owner).await;
+        advance(60 * SECOND).await;
+    }
+    drop(route);
+    assert!(mesh.subscribe(&address, StreamId::mint()).await.is_ok());
+    drop(fault);
+}
+
+/// An owner that is ending already when its host stops goes as it was told first, and moves all the same.
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_ends_when_its_host_stops_moves_too() {
+    let (mesh, address, owner) = hosted(2);
+    let prices = subscribe(&mesh, &address).await;
+    let mut news = mesh.news(&address, prices.stream());
+    mesh.recycle(&address);
+    settle().await;
+    let fault = mesh.drain_host("host-1");
+    let refusal = refused(&mesh, &address).await;
+    is_by_owner(&refusal, &address, &owner);
+    assert!(refusal.message.contains("recycle") && refusal.message.contains(SENDING), "{refusal}");
+    torn_down(&mesh, &owner).await;
+    settle().await;
+    assert_eq!(mesh.host_of(&address).as_deref(), Some("host-2"));
+    let told = told(&mut news);
+    assert_eq!(told.iter().filter(|news| **news == News::Ended(Some(owner.clone()))).count(), 1);
+
+    // What is deleted does not move: nothing of it is left.
+    let gone = mesh.activation_of(&address).unwrap();
+    let second = mesh.drain_host("host-2");
+    mesh.delete(&address);
+    torn_down(&mesh, &gone).await;
+    assert_eq!(mesh.activation_of(&address), None);
+    drop((fault, second));
+}
+
+/// R46: at the last outbound is closed: what is finished after that is answered, and sent to nobody; and
+/// nobody is told twice.
+#[tokio::test(start_paused = true)]
+async fn a_host_that_stops_sends_nothing_after_its_announcements() {
+    for stops in [false, true] {
+        let (mesh, address, owner) = hosted(1);
+        drop(mesh.refuse_host("host-1")); // which leaves it as it was
+        let mut prices = subscribe(&mesh, &address).await;
+        let mut news = mesh.news(&address, prices.stream());
+        assert_eq!(value(&mut prices).await, 1);
+        let store = mesh.hold_store(&address);
+        let mut write = mesh.write(&address, 2).boxed();
+        assert!((&mut write).now_or_never().is_none());
+        settle().await;
+        let faults = stops.then(|| {
+            [mesh.linger_host("host-1"), mesh.drain_host("host-1"), mesh.linger_host("host-1")]
+        });
+        drop(store);
+        assert_eq!(in_time(write).await, Ok(2));
+        if stops {
+            assert_eq!(told(&mut news), [News::Ended(Some(owner))]);
+            assert!(is_silent(&mut prices));
+        } else {
+            assert_eq!((told(&mut news), value(&mut prices).await), (vec![], 2));
+        }
+        drop(faults);
+    }
+}
+
+/// A host that is back is nobody's last resort: it takes what others hand off.
+#[tokio::test(start_paused = true)]
+async fn a_host_that_is_back_takes_what_another_hands_off() {
+    for kind in [Mesh::drain_host, Mesh::linger_host, Mesh::kill_host, Mesh::refuse_host] {
+        let (mesh, address, owner) = hosted(2);
+        drop(kind(&mesh, "host-2"));
+        let fault = mesh.drain_host("host-1");
+        torn_down(&mesh, &owner).await;
+        assert_eq!(mesh.host_of(&address).as_deref(), Some("host-2"));
+        drop(fault);
+    }
+}

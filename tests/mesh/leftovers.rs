@@ -200,6 +200,9 @@ async fn a_value_may_call_back_in_its_clone_and_in_its_drop() {
     for expected in [2, 3, 4] {
         assert_eq!(in_time(prices.next()).await.unwrap().unwrap().value.value, expected);
     }
+    // One that nobody but the store holds is replaced.
+    mesh.store(&address, make(4));
+    mesh.write(&address, make(4)).await.unwrap_or_else(|it| panic!("{it}"));
     // What waits holds values too: refused at the door, parked, in the mailbox, killed with its owner.
     let fault = mesh.hold_store(&address);
     let mut parked = mesh.write(&address, make(5)).boxed();
@@ -354,4 +357,28 @@ fn owners_on_two_runtimes_are_one_mesh() {
     drop(mesh);
     other.block_on(settle());
     assert_eq!(other.metrics().num_alive_tasks(), 0);
+}
+
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker that panics");
+    }
+}
+
+/// The panic reaches who speaks, after all others have heard.
+#[tokio::test(start_paused = true)]
+async fn a_waker_that_panics_keeps_no_news_from_others() {
+    let (mesh, address) = mesh();
+    let waker = Waker::from(Arc::new(Panics));
+    let [mut first, mut second] = [(); 2].map(|()| mesh.news(&address, StreamId::mint()));
+    assert!(first.poll_next_unpin(&mut Context::from_waker(&waker)).is_pending());
+    assert_eq!(told(&mut second), []);
+    let activate = std::panic::AssertUnwindSafe(|| mesh.activate(&address));
+    assert!(std::panic::catch_unwind(activate).is_err());
+    let owner = mesh.activation_of(&address).expect("it was started");
+    assert_eq!(told(&mut second), [News::Arrived(owner.clone())]);
+    assert_eq!(told(&mut first), [News::Arrived(owner.clone())]);
+    assert_eq!(subscribe(&mesh, &address).await.activation(), &owner);
 }

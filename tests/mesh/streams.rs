@@ -220,6 +220,24 @@ async fn answers_are_held_until_there_is_a_state() {
     assert_eq!(mesh.subscribers(&address), 2);
 }
 
+/// The first frame is part of the answer: what loses frames does not lose it, held or not.
+#[tokio::test(start_paused = true)]
+async fn the_first_frame_is_not_lost() {
+    let (mesh, address) = mesh();
+    let lossy = mesh.drop_frames(&address);
+    let fault = mesh.hold_state(&address);
+    let held = ask(&mesh, &address, StreamId::mint());
+    settle().await;
+    drop(fault);
+    let mut held = in_time(held).await.unwrap();
+    let mut late = subscribe(&mesh, &address).await;
+    mesh.write(&address, 2).await.unwrap();
+    assert_eq!((items(&mut held), items(&mut late)), (vec![(1, 1, 1)], vec![(1, 1, 1)]));
+    drop(lossy);
+    mesh.write(&address, 3).await.unwrap();
+    assert_eq!((items(&mut held), items(&mut late)), (vec![(3, 3, 3)], vec![(3, 3, 3)]));
+}
+
 /// R44: the held answer of a stream that ends first is a refusal, by the owner.
 #[tokio::test(start_paused = true)]
 async fn a_held_ask_of_an_owner_that_ends_is_refused() {

@@ -184,6 +184,31 @@ async fn a_teardown_without_progress_is_forced() {
     }
 }
 
+/// R39: forced while it still waits for its replies, it answers and announces all the same.
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_is_forced_while_it_quiesces_leaves_nobody_without_a_word() {
+    let mesh = Mesh::<u64>::new();
+    let address = self::address("prices/eur");
+    mesh.store(&address, 1);
+    mesh.set_watchdog(SECOND);
+    let prices = subscribe(&mesh, &address).await;
+    let mut news = mesh.news(&address, prices.stream());
+    let _fault = mesh.hold_store(&address);
+    let mut write = mesh.write(&address, 2).boxed();
+    assert!((&mut write).now_or_never().is_none());
+    settle().await;
+    let owner = mesh.recycle(&address).unwrap();
+    let mut ask = mesh.subscribe(&address, StreamId::mint()).boxed();
+    assert!((&mut ask).now_or_never().is_none(), "it still serves");
+    let began = Instant::now();
+    let refusal = in_time(write).await.unwrap_err();
+    is_by_owner(&refusal, &address, &owner);
+    assert_eq!(began.elapsed(), SECOND);
+    assert!(ask.await.is_ok());
+    settle().await;
+    assert_eq!(told(&mut news), [News::Ended(Some(owner))]);
+}
+
 /// R39: a teardown that is done in time leaves no timer of the watchdog's, and no word.
 #[tokio::test(start_paused = true)]
 async fn a_teardown_that_is_done_is_not_forced() {
