@@ -46,15 +46,6 @@ fn main() -> ExitCode {
     for seed in args.seeds {
         let counts = measured(args.size, seed);
         sums.add(counts);
-            let (a, b) = (run::run(args.size, seed), run::run(args.size, seed));
-            eprintln!(
-                "seed {seed} answered {} trace {:X} {:X} log {}",
-                a.answered,
-                a.trace,
-                b.trace,
-                a.to_string() == b.to_string()
-            );
-        }
         if !counts.is_clean() {
             println!("seed {seed} failed:\n{}", run::run(args.size, seed));
         }
