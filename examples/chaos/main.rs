@@ -19,13 +19,13 @@
 //! | `stuck` | readers, writers and owners that got nowhere within the time that the rules give |
 //! | `leaked` | tasks left when all is dropped, and bytes when it is done a second time |
 
-mod args;
-mod fault;
-mod outcome;
-mod probe;
-mod reader;
-mod run;
-mod writer;
+pub(crate) mod args;
+pub(crate) mod fault;
+pub(crate) mod outcome;
+pub(crate) mod probe;
+pub(crate) mod reader;
+pub(crate) mod run;
+pub(crate) mod writer;
 
 use std::process::ExitCode;
 
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
 }
 
 /// Runs a seed, and counts what it leaves behind.
-fn measured(size: Size, seed: u64) -> Counts {
+pub(crate) fn measured(size: Size, seed: u64) -> Counts {
     let mut counts = Counts::default();
     let held = allocation_counter::measure(|| counts = run::run(size, seed).counts());
     counts.leaked += usize::try_from(held.bytes_current).unwrap_or(0);

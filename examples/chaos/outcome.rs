@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{fault::Fault, writer::Wrong};
+use super::{fault::Fault, writer::Wrong};
 
 /// What was found, each a sentence.
 #[derive(Debug, Default)]

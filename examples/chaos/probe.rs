@@ -5,10 +5,13 @@
 
 use std::time::Duration;
 
+use futures::StreamExt;
 use tokio::time::sleep;
 
-use crate::run::Run;
+use super::run::Run;
 
+/// Behind the first beat of all that were opened just now, and far before the next (`R26`).
+const BETWEEN_BEATS: Duration = Duration::from_secs(10);
 /// As long as any ending here may take: three levels of a second each, a pace, and what is on its way.
 const EVENT: Duration = Duration::from_secs(5);
 
@@ -21,7 +24,11 @@ impl Run {
             if self.hosts.len() > 1 {
                 self.drain(at).await;
             }
-            self.settle("after a probe").await;
+            self.hold_state(at).await;
+            self.come_and_go(at).await;
+            // Nobody tells of it: the beats find the way.
+            self.mesh.kill(&self.addresses[at]);
+            self.settle("after a kill").await;
         }
     }
 
@@ -33,10 +40,34 @@ impl Run {
         self.write(at, "after a lost frame").await;
         sleep(Duration::from_secs(1)).await;
         self.look("after a lost frame");
+        self.is_served(at, "after a lost frame");
+    }
+
+    /// Answers that were held back are given when what held them ends (`R44`).
+    async fn hold_state(&mut self, at: usize) {
+        let held = self.mesh.hold_state(&self.addresses[at]);
+        self.mesh.recycle(&self.addresses[at]);
+        sleep(EVENT).await;
+        drop(held);
+        sleep(Duration::from_secs(1)).await;
+        self.is_served(at, "after a state was held");
+    }
+
+    /// One more is served until it says goodbye, and then no longer (`R44`).
+    async fn come_and_go(&mut self, at: usize) {
+        let mut guest = self.mesh.ride_out(&self.addresses[at]);
+        let came = guest.next().await.is_some_and(|item| item.is_ok());
+        let served = self.mesh.subscribers(&self.addresses[at]);
+        if !came || served != self.readers_of(at) + 1 {
+            self.outcome.lost.push(format!("{}: a guest is not served", self.addresses[at]));
+        }
+        drop(guest);
+        self.is_served(at, "after a goodbye");
     }
 
     /// The readers of a recycled owner are told (`R43`), and then live on its successor.
     async fn recycle(&mut self, at: usize) {
+        sleep(BETWEEN_BEATS).await;
         let address = self.addresses[at].clone();
         let recycled = self.mesh.recycle(&address);
         sleep(EVENT).await;
@@ -46,6 +77,7 @@ impl Run {
 
     /// Those that a leaving host served are told (`R46`), and then live where the address went (`R45`).
     async fn drain(&mut self, at: usize) {
+        sleep(BETWEEN_BEATS).await;
         let Some(host) = self.mesh.host_of(&self.addresses[at]) else { return };
         let drained = self.mesh.drain_host(&host);
         sleep(EVENT).await;
@@ -58,6 +90,11 @@ impl Run {
 
     fn is_served(&mut self, at: usize, when: &str) {
         let (found, readers) = (self.mesh.subscribers(&self.addresses[at]), self.readers_of(at));
+        let riding = self.readers.iter().filter(|reader| reader.at == at && reader.seen().riding);
+        for reader in riding {
+            let told = format!("{}: a {:?} reader rides, {when}", self.addresses[at], reader.kind);
+            self.outcome.lost.push(told);
+        }
         if found != readers {
             let told = format!(
                 "{}: {found} registrations of {readers} readers, {when}",

@@ -12,7 +12,7 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use crate::{
+use super::{
     args::Size,
     fault::Faults,
     outcome::Outcome,
@@ -161,11 +161,12 @@ impl Run {
         Some(writer.known.low)
     }
 
-    /// Says who is late, and does not say it again of the same reader.
+    /// Says who is late.
     pub(crate) fn look(&mut self, when: &str) {
         let told = |reader: &Reader| {
-            let (seen, at) = (reader.seen(), &self.addresses[reader.at]);
-            format!("{at}: a {:?} reader is at {seen:?}, {when}", reader.kind)
+            let (kind, value, at) = (reader.kind, reader.seen().value, &self.addresses[reader.at]);
+            let latest = self.latest(reader.at).unwrap_or_default();
+            format!("{at}: a {kind:?} reader is at {value} of {latest}, {when}")
         };
         let mut lost: Vec<_> = self.late().map(told).collect();
         self.outcome.lost.append(&mut lost);
