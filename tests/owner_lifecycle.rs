@@ -162,7 +162,8 @@ fn a_creation_is_refused_by_who_was_asked_and_says_why() {
     let parent = child(&root, "prices/eur");
     let nested = child(&parent, "prices/eur/spot");
     root.dispose(Ending::recycle().asked_by("ops").reason("a new build"));
-    for (life, who) in [(&root, "recycle asked for by ops"), (&nested, "dispose asked for by ops")] {
+    for (life, who) in [(&root, "recycle asked for by ops"), (&nested, "dispose asked for by ops")]
+    {
         let refusal = life.child(address("prices/eur/spot/x")).unwrap_err();
         is_promise_of(&refusal, life);
         let text = refusal.to_string();
