@@ -12,6 +12,8 @@
 //! | requests that arrive | [`Message`], and [`admit`](Lifecycle::admit), [`discard`](Lifecycle::discard), [`failed`](Lifecycle::failed): who is refused, how, and who is never answered |
 //! | requests that must wait until you are ready | [`Gates`] |
 //! | subscribers | [`Served`]: one registration each, numbered frames, held answers, beats, idle release |
+//! | deliveries to them that are refused | [`Evictions`]: whom to drop, and what to say |
+//! | deliveries that arrive for subscribers | [`Targets`]: who is there, and who said goodbye |
 //! | many owners in one process | [`Registry`]; [`Waves`], where something new lands on all of them |
 //! | a host that is told to stop | [`LeavingHost`] and the cluster's [`DrainSet`] |
 //!
@@ -62,20 +64,24 @@
 //! # }
 //! ```
 
+mod eviction;
 mod gate;
 mod intake;
 mod leaving;
 mod lifecycle;
 mod registry;
 mod served;
+mod tombstone;
 mod wave;
 
 pub use self::{
+    eviction::{EvictionCounts, Evictions},
     gate::Gates,
     intake::{Disposing, Message, Sort},
     leaving::{DrainSet, HostPhase, LeavingHost},
     lifecycle::{Ending, Lifecycle, PendingReply, Reached, RunLevel, TearingDown, Voice},
     registry::{AlreadyServed, Registry},
     served::{Asked, Frame, Released, Served},
+    tombstone::Targets,
     wave::{Wave, Waves},
 };

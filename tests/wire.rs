@@ -1,11 +1,14 @@
 //! What a refusal says across a wire, between builds that know different fields (R1, R5).
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use rideout::{Activation, Address, Closing, Kind, News, Refusal};
+use rideout::{
+    Activation, Address, Closing, Kind, News, Refusal,
+    owner::{Evictions, Targets},
+};
 
 fn address(text: &str) -> Address {
     text.parse().unwrap()
@@ -194,4 +197,76 @@ proptest! {
         let promised = kind.is_null() || kind == "ShuttingDown";
         prop_assert_eq!(made.is_some(), promised);
     }
+}
+
+/// What arrives of a refused delivery, and whether it evicts (R50).
+fn evicts(json: Value) -> bool {
+    let client = address("clients/7");
+    Evictions::new(address("x")).refused(&client, &decoded(json), Instant::now())
+}
+
+/// What is said of a client that is closed, and of one that is in the middle of a roll.
+fn deliveries() -> [Value; 2] {
+    let (client, mut targets, now) = (address("clients/7"), Targets::new(), Instant::now());
+    targets.register(1, ());
+    targets.release(&1, &(), now);
+    [1, 2]
+        .map(|key| serde_json::to_value(targets.deliver(&client, &key, now).unwrap_err()).unwrap())
+}
+
+fn without(json: &Value, fields: &[&str]) -> Value {
+    let mut json = json.clone();
+    for field in fields {
+        json.as_object_mut().unwrap().remove(*field);
+    }
+    json
+}
+
+/// An old sender, or an old one that relays: fields that it does not know are lost on the way.
+#[test]
+fn a_stamp_that_an_old_peer_loses_evicts_nobody() {
+    let [closed, rolled] = deliveries();
+    assert!(evicts(closed.clone())); // the control
+    assert!(!evicts(without(&closed, &["target_unserved"])));
+    assert!(!evicts(without(&closed, &["target_unserved", "released"])));
+    for malformed in [json!(null), json!(1), json!("true"), json!([true])] {
+        let mut json = closed.clone();
+        json["target_unserved"] = malformed;
+        assert!(!evicts(json));
+    }
+    // That it said goodbye is told, and decides nothing.
+    assert!(evicts(without(&closed, &["released"])));
+
+    // A promise is one whatever else is lost, the kind included: its text says so.
+    let fields = ["kind", "speaker", "never_applied", "target_unserved", "released"];
+    for lost in 0..1_u32 << fields.len() {
+        let lost: Vec<_> = (0..fields.len()).filter(|n| lost >> n & 1 == 1).collect();
+        let lost: Vec<_> = lost.into_iter().map(|n| fields[n]).collect();
+        assert!(!evicts(without(&rolled, &lost)), "{lost:?}");
+    }
+}
+
+/// A build that knew neither stamp reads what this one says, and what it says in turn is no more than a
+/// promise, or a verdict that evicts nobody.
+#[test]
+fn an_old_reader_and_sender_takes_part() {
+    #[derive(serde::Serialize, serde::Deserialize)]
+    struct Old {
+        kind: Kind,
+        message: String,
+    }
+    let client = address("clients/7");
+    for (json, kind) in deliveries().into_iter().zip([Kind::NotFound, Kind::ShuttingDown]) {
+        let old: Old = serde_json::from_value(json).unwrap();
+        assert_eq!(old.kind, kind);
+
+        let relayed = serde_json::to_value(old).unwrap();
+        assert_eq!(decoded(relayed.clone()).promise(&client).is_some(), kind.is_promise());
+        assert!(!evicts(relayed));
+    }
+    // What an old router says of every client that is not there.
+    let refusal = Refusal::host_cannot_route(&client);
+    assert!(!evicts(
+        serde_json::to_value(Old { kind: Kind::ShuttingDown, message: refusal.message }).unwrap()
+    ));
 }
