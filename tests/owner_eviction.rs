@@ -201,6 +201,21 @@ fn a_success_clears_its_subscriber_and_then_it_is_reported_again() {
     assert_eq!(warned(), 2);
 }
 
+/// One that is closed among many that are served, as in the story.
+#[test]
+fn the_success_of_others_hides_no_storm() {
+    let heard = Heard::begin();
+    let (mut evictions, start) = (evictions(), Instant::now());
+    for minute in 0..=46 {
+        evictions.refused(&client(7), &promise(&client(7)), start + MINUTE * minute);
+        for n in 0..7 {
+            evictions.delivered(&client(n));
+        }
+    }
+    let [report] = &at(&heard, Level::WARN)[..] else { panic!("not one report") };
+    assert_eq!((report.field("refusals"), report.field("subscribers")), ("31", "1"));
+}
+
 #[test]
 fn an_eviction_and_a_farewell_end_a_streak() {
     let heard = Heard::begin();
