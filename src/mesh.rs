@@ -78,13 +78,14 @@ use std::{
     collections::HashMap,
     fmt,
     sync::{Arc, Mutex},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 mod ask;
 mod directory;
 mod end;
 mod fault;
+mod goodbye;
 mod host;
 mod hub;
 mod news;
@@ -105,11 +106,20 @@ pub use self::{
 use self::{
     directory::Directory,
     fault::Faults,
+    goodbye::Goodbye,
     host::Hosts,
     news::{FeedListeners, NewsListeners},
     store::Store,
 };
-use crate::{address::Address, owner::Waves, sync::lock, teardown::Teardown};
+use crate::{
+    activation::StreamId,
+    address::Address,
+    diagnosis::RefusalLog,
+    owner::{Targets, Waves},
+    sync::lock,
+    teardown::Teardown,
+    time::{Timer, TokioTimer},
+};
 
 /// A mesh in this process, whose owners hold values of `T`.
 ///
@@ -150,6 +160,8 @@ struct World<T> {
     store: Arc<Store<T>>,
     // Complete when the mesh is gone.
     gone: Teardown,
+    // What the log's times are counted from.
+    began: Instant,
     waves: Waves,
     state: Mutex<State<T>>,
 }
@@ -161,6 +173,10 @@ struct State<T> {
     faults: Faults<T>,
     // The addresses whose owner left with its host, and that have none yet.
     displaced: Vec<Address>,
+    // The readers' ends of the streams, and what they could not say yet.
+    targets: Targets<StreamId, u32>,
+    goodbyes: Vec<Goodbye<T>>,
+    log: RefusalLog,
     news: NewsListeners,
     feed: FeedListeners,
     // How many subscriptions were asked for, by path, and the number of the last ask.
@@ -173,6 +189,7 @@ struct Settings {
     latency: Duration,
     teardown: Duration,
     watchdog: Duration,
+    idle_release: Duration,
     lease: Duration,
 }
 
@@ -182,6 +199,7 @@ impl Default for Settings {
             latency: Duration::ZERO,
             teardown: Duration::from_secs(1),
             watchdog: Duration::from_secs(8),
+            idle_release: Duration::from_secs(10 * 60),
             lease: Duration::from_secs(5),
         }
     }
@@ -206,6 +224,9 @@ impl<T> Mesh<T> {
             directory: Directory::new(),
             faults: Faults::new(),
             displaced: Vec::new(),
+            targets: Targets::new(),
+            goodbyes: Vec::new(),
+            log: RefusalLog::new(),
             news: NewsListeners::default(),
             feed: FeedListeners::default(),
             asks: HashMap::new(),
@@ -213,7 +234,9 @@ impl<T> Mesh<T> {
         });
         let (store, gone) = (Arc::new(Store::new()), Teardown::new());
 
-        Self { world: Arc::new(World { store, gone, waves: Waves::new(), state }) }
+        let began = TokioTimer.now();
+
+        Self { world: Arc::new(World { store, gone, began, waves: Waves::new(), state }) }
     }
 
     /// Sets how long a request is on its way to its owner (0). The answer is there at that instant.
@@ -273,6 +296,21 @@ impl<T> Mesh<T> {
     /// ```
     pub fn set_watchdog(&self, watchdog: Duration) {
         lock(&self.world.state).settings.watchdog = watchdog;
+    }
+
+    /// Sets how long an owner serves a reader that gives no sign (10 min), for owners that start from
+    /// here on (`R44b`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// // A reader that is gone without a word is served for ever.
+    /// rideout::mesh::Mesh::<String>::new().set_idle_release(Duration::MAX);
+    /// ```
+    pub fn set_idle_release(&self, idle_release: Duration) {
+        lock(&self.world.state).settings.idle_release = idle_release;
     }
 
     /// Sets how long the entry of a killed owner stays in the directory (5 s).

@@ -35,6 +35,8 @@ pub(super) enum Part {
     Frames,
     /// Goodbyes are lost.
     Goodbyes,
+    /// The route does not keep them either.
+    Releases,
     /// The change feed is silent.
     Feed,
 }
@@ -182,7 +184,12 @@ impl<T> Drop for FaultGuard<T> {
             // Bound, so that it is dropped when the lock no longer is held.
             let fault = lock(&world.state).faults.end(self.number);
             match fault {
-                Some(Fault::Address(address, _)) => world.look(&address),
+                Some(Fault::Address(address, part)) => {
+                    if part == Part::Route {
+                        world.say_goodbyes();
+                    }
+                    world.look(&address);
+                }
                 Some(Fault::Host(host, away)) => world.is_back(&host, away),
                 Some(Fault::HeldRoute(_)) | None => {}
             }
@@ -287,6 +294,7 @@ impl<T> World<T> {
         for hub in owners.iter().filter(|hub| restarts && hub.lifecycle().is_leaving()) {
             hub.end(stops(hub.host()), teardown);
         }
+        self.say_goodbyes();
         self.look_at_hosts();
     }
 }

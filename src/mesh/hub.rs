@@ -29,16 +29,17 @@ use tokio::{
 };
 
 use super::{
-    Versioned, World,
+    Settings, Versioned, World,
     fault::Part,
-    register::{Due, Goodbye, Held, Register},
+    goodbye::Goodbye,
+    register::{Due, Held, Register, Sink, subscriber},
     request::{Accepted, Request},
     store::Store,
     subscription::{Body, Frame, Opened},
 };
 use crate::{
     activation::StreamId,
-    owner::{Ending, Gates, LeavingHost, Lifecycle, Message, RunLevel},
+    owner::{Ending, EvictionCounts, Evictions, Gates, LeavingHost, Lifecycle, Message, RunLevel},
     refusal::{News, Refusal},
     sync::lock,
     time::{Timer, TokioTimer, later},
@@ -71,10 +72,10 @@ impl<T: Send + Sync + 'static> Hub<T> {
         world: &Arc<World<T>>,
         host: LeavingHost,
         lifecycle: Lifecycle,
-        watchdog: Duration,
+        Settings { watchdog, idle_release, .. }: Settings,
     ) -> Arc<Self> {
         let (mailbox, requests) = mpsc::unbounded_channel();
-        let register = Arc::new(Register::new(lifecycle.clone()));
+        let register = Arc::new(Register::new(lifecycle.clone(), idle_release));
         let (look, ends) = (Arc::new(Notify::new()), Arc::new(OnceLock::new()));
         let inside = Inside {
             world: Arc::downgrade(world),
@@ -88,6 +89,7 @@ impl<T: Send + Sync + 'static> Hub<T> {
             ends: Arc::clone(&ends),
             requests,
             state: None,
+            evictions: Evictions::new(lifecycle.address().clone()),
             told: Vec::new(),
         };
         let task = tokio::spawn(inside.run(watchdog)).abort_handle();
@@ -131,7 +133,12 @@ impl<T> Hub<T> {
 
     /// Returns the streams that the hub serves.
     pub(super) fn streams(&self) -> Vec<StreamId> {
-        self.register.streams()
+        if self.is_lost() { Vec::new() } else { self.register.streams() }
+    }
+
+    /// Returns how many of its frames were refused.
+    pub(super) fn evictions(&self) -> EvictionCounts {
+        self.register.evictions()
     }
 
     /// Decides how long the end takes, where it was asked for: now, or before and this was not decided.
@@ -197,6 +204,7 @@ struct Inside<T> {
     requests: mpsc::UnboundedReceiver<Request<T>>,
     // `None` until it is loaded.
     state: Option<Arc<Versioned<T>>>,
+    evictions: Evictions,
     // Who was served at the end.
     told: Vec<StreamId>,
 }
@@ -304,7 +312,9 @@ impl<T: Send + Sync + 'static> Inside<T> {
         let now = TokioTimer.now();
         self.reads.expire(now);
         self.writes.expire(now);
-        self.register.release_idle();
+        for stream in self.register.release_idle() {
+            self.evictions.forget(&subscriber(stream));
+        }
     }
 
     /// Hands its address off where its host leaves and it is idle (`R45`).
@@ -347,13 +357,10 @@ impl<T: Send + Sync + 'static> Inside<T> {
     fn serve(&mut self, Accepted { request, pending }: Accepted<T>) {
         match request {
             Request::Subscribe { stream, attempt, reply } => {
-                let (sink, frames) = mpsc::unbounded_channel();
-                let goodbye = Goodbye {
-                    world: Weak::clone(&self.world),
-                    register: Arc::downgrade(&self.register),
-                    stream,
-                    attempt,
-                };
+                let (frames_out, frames) = mpsc::unbounded_channel();
+                let sink = Sink { subscriber: subscriber(stream), frames: frames_out };
+                let here = (self.lifecycle.address(), &self.host);
+                let goodbye = Goodbye::register(&self.world, &self.register, here, stream, attempt);
                 let activation = self.lifecycle.activation().clone();
                 let opened = Opened { activation, frames, goodbye };
                 let held = Held { reply, opened, pending };
@@ -410,7 +417,7 @@ impl<T: Send + Sync + 'static> Inside<T> {
     }
 
     /// Sends the next frame to every stream.
-    fn publish(&self, body: &Body<T>) {
+    fn publish(&mut self, body: &Body<T>) {
         let path = self.lifecycle.address().path();
         let is_silent = self.host.outbound(self.lifecycle.address()).is_err()
             || self
@@ -420,20 +427,35 @@ impl<T: Send + Sync + 'static> Inside<T> {
         for due in self.register.publish() {
             self.send(due, body.clone(), !is_silent);
         }
+        self.register.set_evictions(self.evictions.counts());
     }
 
     /// Sends a frame, where it goes out, and gives the answers that waited for it.
-    fn send(&self, due: Due<T>, body: Body<T>, goes_out: bool) {
+    fn send(&mut self, due: Due<T>, body: Body<T>, goes_out: bool) {
         // The first frame is part of the answer, and goes its way.
-        if goes_out || due.number == 1 {
-            // One that was dropped has said goodbye, or will be found to be silent.
-            _ = due.sink.send(Frame { number: due.number, body });
+        if due.number == 1 || goes_out && self.delivers(&due) {
+            // One that was dropped since has said goodbye, or will be found to be gone.
+            _ = due.sink.frames.send(Frame { number: due.number, body });
         }
         for Held { reply, opened, pending } in due.acknowledgements {
             // An asker that is gone drops what was opened, and so says goodbye.
             _ = reply.send(Ok(opened));
             drop(pending);
         }
+    }
+
+    /// Returns whether a frame finds its reader. One that is gone for good is dropped (`R50`).
+    fn delivers(&mut self, due: &Due<T>) -> bool {
+        let Some(world) = self.world.upgrade() else { return false };
+        let reader = &due.sink.subscriber;
+        let Err(refusal) = world.deliver(reader, due.key) else {
+            self.evictions.delivered(reader);
+            return true;
+        };
+        if self.evictions.refused(reader, &refusal, TokioTimer.now()) {
+            self.register.unsubscribe(due.key, due.attempt);
+        }
+        false
     }
 
     fn tell(&self, stream: StreamId, news: News) {

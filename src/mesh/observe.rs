@@ -4,6 +4,7 @@ use super::{Changes, Mesh, NewsStream};
 use crate::{
     activation::{Activation, StreamId},
     address::Address,
+    owner::EvictionCounts,
     sync::lock,
     teardown::Completed,
 };
@@ -69,6 +70,51 @@ impl<T> Mesh<T> {
     /// ```
     pub fn subscribers(&self, address: &Address) -> usize {
         self.world.find(address).map_or(0, |hub| hub.subscribers())
+    }
+
+    /// Returns the streams that the current owner of `address` serves, in no order.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::{StreamId, mesh::Mesh};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
+    /// mesh.store(&address, 108);
+    /// let prices = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
+    /// assert_eq!(mesh.streams(&address), [prices.stream()]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn streams(&self, address: &Address) -> Vec<StreamId> {
+        self.world.find(address).map(|hub| hub.streams()).unwrap_or_default()
+    }
+
+    /// Returns how many frames of the current owner of `address` were refused, and how many of its
+    /// readers it dropped for that (`R50`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::{StreamId, mesh::Mesh};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
+    /// mesh.store(&address, 108);
+    /// let fault = mesh.drop_goodbyes(&address);
+    /// drop(mesh.subscribe(&address, StreamId::mint()).await?.into_stream());
+    ///
+    /// mesh.write(&address, 109).await?;
+    /// assert_eq!(mesh.evictions(&address).evicted, 1);
+    /// # drop(fault);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn evictions(&self, address: &Address) -> EvictionCounts {
+        self.world.find(address).map(|hub| hub.evictions()).unwrap_or_default()
     }
 
     /// Returns how often a subscription to `address` was asked for, whatever became of it.

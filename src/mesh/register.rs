@@ -1,31 +1,50 @@
 //! Whom does a hub serve? Its streams, shared with those who say goodbye to them.
 
-use std::sync::{Mutex, Weak};
+use std::{
+    sync::Mutex,
+    time::{Duration, Instant},
+};
 
 use tokio::sync::mpsc;
 
 use super::{
-    World,
-    fault::Part,
     request::Reply,
     subscription::{Frame, Opened},
 };
 use crate::{
     activation::StreamId,
-    owner::{Lifecycle, PendingReply, Released, Served},
+    address::Address,
+    owner::{EvictionCounts, Lifecycle, PendingReply, Released, Served},
     refusal::Seam,
     sync::lock,
     time::{Timer, TokioTimer},
 };
 
 /// Where the frames of a stream go.
-pub(super) type Sink<T> = mpsc::UnboundedSender<Frame<T>>;
+pub(super) struct Sink<T> {
+    /// The reader, by the address of its own that its deliveries have.
+    pub(super) subscriber: Address,
+    pub(super) frames: mpsc::UnboundedSender<Frame<T>>,
+}
+
+impl<T> Clone for Sink<T> {
+    fn clone(&self) -> Self {
+        Self { subscriber: self.subscriber.clone(), frames: self.frames.clone() }
+    }
+}
+
+/// Returns the address of a stream's reader.
+pub(super) fn subscriber(stream: StreamId) -> Address {
+    format!("readers/{stream}").parse().expect("digits forge nothing")
+}
 
 /// The streams that a hub serves. All but a goodbye is done by the hub's own task, in order; nothing is
 /// sent under the lock.
 pub(super) struct Register<T> {
     lifecycle: Lifecycle,
     served: Mutex<Served<StreamId, Sink<T>, Held<T>>>,
+    // As the hub's task has counted them.
+    evictions: Mutex<EvictionCounts>,
 }
 
 /// The answer to an ask, until there is a state.
@@ -39,8 +58,9 @@ pub(super) struct Held<T> {
 pub(super) type Due<T> = crate::owner::Frame<StreamId, Sink<T>, Held<T>>;
 
 impl<T> Register<T> {
-    pub(super) fn new(lifecycle: Lifecycle) -> Self {
-        Self { lifecycle, served: Mutex::new(Served::new()) }
+    pub(super) fn new(lifecycle: Lifecycle, idle_release: Duration) -> Self {
+        let served = Mutex::new(Served::new().idle_release(idle_release));
+        Self { lifecycle, served, evictions: Mutex::default() }
     }
 
     /// Serves a stream; returns its first frame where there is a state.
@@ -66,18 +86,21 @@ impl<T> Register<T> {
         lock(&self.served).beat(&stream, TokioTimer.now())
     }
 
-    fn unsubscribe(&self, stream: StreamId, attempt: u32) {
+    /// Ends the registration of a stream that was asked for by `attempt`.
+    pub(super) fn unsubscribe(&self, stream: StreamId, attempt: u32) {
         let released = lock(&self.served).unsubscribe(&stream, attempt);
         self.refuse_all(released);
     }
 
     /// Releases the streams whose subscriber gave no sign for long.
-    pub(super) fn release_idle(&self) {
+    pub(super) fn release_idle(&self) -> Vec<StreamId> {
         let released = lock(&self.served).release_idle(TokioTimer.now());
+        let streams = released.iter().map(|released| released.key).collect();
         self.refuse_all(released);
+        streams
     }
 
-    pub(super) fn next_release(&self) -> Option<std::time::Instant> {
+    pub(super) fn next_release(&self) -> Option<Instant> {
         lock(&self.served).next_release()
     }
 
@@ -103,6 +126,14 @@ impl<T> Register<T> {
         lock(&self.served).len()
     }
 
+    pub(super) fn evictions(&self) -> EvictionCounts {
+        *lock(&self.evictions)
+    }
+
+    pub(super) fn set_evictions(&self, counts: EvictionCounts) {
+        *lock(&self.evictions) = counts;
+    }
+
     fn refuse_all(&self, released: impl IntoIterator<Item = Released<StreamId, Sink<T>, Held<T>>>) {
         released.into_iter().for_each(|released| self.refuse(released.held));
     }
@@ -110,33 +141,11 @@ impl<T> Register<T> {
     /// Refuses answers that were held for a state that never came (`R44`).
     fn refuse(&self, held: impl IntoIterator<Item = Held<T>>) {
         for Held { reply, opened, pending } in held {
-            // Asked for by nobody any more: its goodbye would be for nothing.
+            // The register has let go of it already.
             opened.forget();
             let refusal = self.lifecycle.closing().refuse(Seam::Reassert, "SubscribeRequest");
             _ = reply.send(Err(refusal));
             drop(pending);
-        }
-    }
-}
-
-/// Says goodbye to a stream when it is dropped, in the name of the ask that it was registered by.
-pub(super) struct Goodbye<T> {
-    pub(super) world: Weak<World<T>>,
-    pub(super) register: Weak<Register<T>>,
-    pub(super) stream: StreamId,
-    pub(super) attempt: u32,
-}
-
-impl<T> Drop for Goodbye<T> {
-    fn drop(&mut self) {
-        let Some(register) = self.register.upgrade() else { return };
-        let path = register.lifecycle.address().path();
-        let is_lost = self
-            .world
-            .upgrade()
-            .is_some_and(|world| lock(&world.state).faults.has(path, Part::Goodbyes));
-        if !is_lost {
-            register.unsubscribe(self.stream, self.attempt);
         }
     }
 }

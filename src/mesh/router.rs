@@ -69,7 +69,7 @@ impl<T: Send + Sync + 'static> World<T> {
             return Err(Refusal::no_node(address));
         }
         let (host, lifecycle) = state.place(address, request)?;
-        let hub = Hub::start(self, host, lifecycle, state.settings.watchdog);
+        let hub = Hub::start(self, host, lifecycle, state.settings);
         let gone = state.directory.enter(&hub);
         let activation = hub.lifecycle().activation().clone();
         let arrival = state.news.to_all(address.path(), News::Arrived(activation));

@@ -3,14 +3,14 @@
 use std::{
     fmt,
     pin::Pin,
-    sync::{Arc, Weak},
+    sync::Arc,
     task::{Context, Poll, ready},
 };
 
 use futures_core::{FusedStream, Stream};
 use tokio::sync::mpsc;
 
-use super::{register::Goodbye, request::Patch};
+use super::{goodbye::Goodbye, request::Patch};
 use crate::{
     activation::{Activation, StreamId},
     address::Address,
@@ -95,7 +95,7 @@ pub(super) struct Opened<T> {
 impl<T> Opened<T> {
     /// Goes without a goodbye.
     pub(super) fn forget(mut self) {
-        self.goodbye.register = Weak::new();
+        self.goodbye.leave();
     }
 }
 

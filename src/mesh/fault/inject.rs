@@ -169,8 +169,9 @@ impl<T> Mesh<T> {
         self.address_fault(address, Part::Frames)
     }
 
-    /// Loses the goodbyes of those who unsubscribe from `address`: its owner goes on serving them until it
-    /// has heard nothing from them for 10 min (`R44b`).
+    /// Loses the goodbyes of those who unsubscribe from `address`: its owner goes on serving them until a
+    /// frame is refused for good, since the route knows that they are gone (`R50`), or until it has heard
+    /// nothing from them for 10 min (`R44b`).
     ///
     /// # Examples
     ///
@@ -192,6 +193,36 @@ impl<T> Mesh<T> {
     /// ```
     pub fn drop_goodbyes(&self, address: &Address) -> FaultGuard<T> {
         self.address_fault(address, Part::Goodbyes)
+    }
+
+    /// Has the route forget that readers of `address` are gone: what is delivered to them is refused with
+    /// a promise, as if they might come back (`R49`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::StreamId;
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (mesh, address) = (rideout::mesh::Mesh::new(), "prices/eur".parse()?);
+    /// mesh.store(&address, 108);
+    /// let known = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
+    /// let unknown = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
+    /// let fault = mesh.drop_goodbyes(&address); // their owner hears of neither
+    ///
+    /// drop(known);
+    /// let forgetful = mesh.forget_releases(&address);
+    /// drop(unknown);
+    /// mesh.write(&address, 109).await?;
+    /// assert_eq!(mesh.evictions(&address).evicted, 1);
+    /// assert_eq!(mesh.subscribers(&address), 1); // and is pushed to
+    /// # drop((fault, forgetful));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn forget_releases(&self, address: &Address) -> FaultGuard<T> {
+        self.address_fault(address, Part::Releases)
     }
 
     /// Silences the change feed of `address`.
