@@ -164,6 +164,7 @@ fn call<T: Send + Sync + 'static>(mesh: &Mesh<T>) {
     mesh.subscribers(&address);
     drop((mesh.changes(&address), mesh.news(&address, StreamId::mint())));
     drop((mesh.hold_store(&address), mesh.refuse_route(&address)));
+    mesh.delete(&self::address("rates/chf")); // nothing is there
     mesh.add_host("host-1");
     drop(format!("{mesh:?}"));
     if Handle::try_current().is_ok() {
