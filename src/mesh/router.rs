@@ -38,9 +38,14 @@ impl<T: Send + Sync + 'static> World<T> {
             return Err(Refusal::mesh_cannot_route(address));
         }
         let held = state.faults.held_route(address.path());
-        let Some(hub) = held.or_else(|| state.find(address)) else {
-            drop(state);
-            return self.find_or_start(address, request);
+        let hub = match held.or_else(|| state.find(address)) {
+            Some(hub) => hub,
+            None => {
+                drop(state);
+                let started = self.find_or_start(address, request)?;
+                state = lock(&self.state);
+                started
+            }
         };
         if hub.is_lost() || state.faults.is_away(hub.host().name(), Away::Refused) {
             return Err(Refusal::host_cannot_route(address));
