@@ -9,8 +9,8 @@ use std::{
 
 use futures::{FutureExt, StreamExt, TryStreamExt, future::join_all, stream::FusedStream};
 use rideout::{
-    Activation, Address, Closing, Kind, News, Refusal, Refused, Rejection, RideError, RideOut,
-    Ruling, Speaker, StreamId,
+    Activation, Address, Closing, Kind, News, Refusal, Refused, Rejection, RideError, Ruling,
+    Speaker, StreamId,
     ledger::Key,
     mesh::{FaultGuard, Mesh, NewsStream, Subscription, Update},
     refusal::answered_by,
