@@ -69,10 +69,12 @@ impl Run {
     async fn recycle(&mut self, at: usize) {
         sleep(BETWEEN_BEATS).await;
         let address = self.addresses[at].clone();
-        let recycled = self.mesh.recycle(&address);
+        let Some(recycled) = self.mesh.recycle(&address) else {
+            return self.outcome.stuck.push(format!("{address}: no owner is told to recycle"));
+        };
         sleep(EVENT).await;
         self.is_served(at, "after a recycle");
-        self.ended(&Vec::from_iter(recycled.map(|recycled| (address, recycled))));
+        self.ended(&[(address, recycled)]);
     }
 
     /// Those that a leaving host served are told (`R46`), and then live where the address went (`R45`).

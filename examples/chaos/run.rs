@@ -60,8 +60,9 @@ impl Run {
         let mut rng = Rng::with_seed(seed);
         let mesh = Mesh::new();
         mesh.set_latency(Duration::from_millis(if rng.bool() { 0 } else { rng.u64(1..50) }));
-        mesh.set_teardown(Duration::from_millis(rng.u64(..4_000)));
-        // In one of four a teardown may be forced.
+        // In one of four a teardown is wedged, in another one it may be forced.
+        let wedged = rng.u8(..4) == 0;
+        mesh.set_teardown(Duration::from_millis(if wedged { 200_000 } else { rng.u64(..4_000) }));
         mesh.set_watchdog(SECOND * if rng.u8(..4) == 0 { 2 } else { 8 });
         mesh.set_lease(Duration::from_secs(rng.u64(..=LEASE.as_secs())));
 

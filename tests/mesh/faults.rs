@@ -175,3 +175,18 @@ async fn a_host_that_refuses_is_passed_over() {
     drop(subscribe(&mesh, &address).await);
     assert_eq!(mesh.host_of(&address).as_deref(), Some("host-1"));
 }
+
+/// R59: a door that refuses does so whoever is behind it, one that this very ask started too.
+#[tokio::test(start_paused = true)]
+async fn a_refusing_door_refuses_the_ask_that_starts_its_owner() {
+    let (mesh, address) = mesh();
+    let fault = mesh.refuse_door(&address);
+    let refusal = refused(&mesh, &address).await;
+    let started = mesh.activation_of(&address).expect("it was started");
+    is_by_owner(&refusal, &address, &started);
+    assert_eq!(mesh.subscribers(&address), 0);
+
+    drop(fault);
+    let prices = subscribe(&mesh, &address).await;
+    assert_eq!(prices.activation(), &started);
+}
