@@ -30,6 +30,7 @@ mod children;
 mod ends;
 mod faults;
 mod feeds;
+mod hostile;
 mod hosts;
 mod landings;
 mod leftovers;
