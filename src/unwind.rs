@@ -84,6 +84,13 @@ pub(crate) fn all(codes: impl IntoIterator<Item = impl FnOnce()>) {
     resume_first([ran]);
 }
 
+/// Runs `code`, which wakes others, where nobody could be told that one of their wakers panics: that panic
+/// ends here.
+#[cfg(feature = "mesh")]
+pub(crate) fn contained(code: impl FnOnce()) {
+    _ = caught(code);
+}
+
 /// Lets the first panic go on, where there was one.
 pub(crate) fn resume_first<const N: usize>(ran: [Result<(), Panicked>; N]) {
     if let Some(Err(payload)) = ran.into_iter().find(Result::is_err) {

@@ -11,14 +11,16 @@
 //! 2. Every request is answered once, unless the hub is killed.
 //! 3. The hub's task holds the mesh weakly. Where its mailbox has no sender left, the mesh is gone, and
 //!    the task ends.
+//! 4. A waker that panics is the affair of who waits with it: the hub and all others go on.
 
 use std::{
-    future::pending,
+    future::{pending, poll_fn},
     pin::pin,
     sync::{
         Arc, OnceLock, Weak,
         atomic::{AtomicBool, Ordering},
     },
+    task::Poll,
     time::{Duration, Instant},
 };
 
@@ -33,7 +35,7 @@ use super::{
     fault::Part,
     goodbye::Goodbye,
     register::{Due, Held, Register, Sink, subscriber},
-    request::{Accepted, Request},
+    request::{Accepted, Request, answer},
     store::Store,
     subscription::{Body, Frame, Opened},
 };
@@ -229,6 +231,9 @@ impl<T: Send + Sync + 'static> Inside<T> {
         // In all it may take four times as long, as by default.
         let tear_down = self.lifecycle.tear_down(last);
         let mut end = pin!(tear_down.watchdog(watchdog).longest(watchdog.saturating_mul(4)));
+        // Invariant 4: where it panics it is dead, and its teardown completed.
+        let mut end =
+            poll_fn(|cx| unwind::caught(|| end.as_mut().poll(cx)).unwrap_or(Poll::Ready(())));
         let mut refusing = pin!(self.lifecycle.reached(RunLevel::DisposeHosted));
         let mut swept = false;
 
@@ -371,13 +376,13 @@ impl<T: Send + Sync + 'static> Inside<T> {
             }
             Request::Read { reply } => {
                 if let Some(state) = &self.state {
-                    _ = reply.send(Ok(Arc::clone(state)));
+                    answer(reply, Ok(Arc::clone(state)));
                 }
             }
             Request::Write { value, reply } => match self.write(value) {
                 Ok(state) => {
                     self.publish(&Body::State(Arc::clone(&state)));
-                    _ = reply.send(Ok(state.version));
+                    answer(reply, Ok(state.version));
                 }
                 Err(value) => self.lifecycle.discard(Request::Write { value, reply }),
             },
@@ -402,7 +407,7 @@ impl<T: Send + Sync + 'static> Inside<T> {
         let state = self.store.rewrite(path, value)?;
         self.state = Some(Arc::clone(&state));
         if let Some(world) = self.world.upgrade() {
-            world.changed(path, state.version);
+            unwind::contained(|| world.changed(path, state.version));
         }
         Ok(state)
     }
@@ -412,7 +417,7 @@ impl<T: Send + Sync + 'static> Inside<T> {
         let Ok(state) = self.write(value) else { return self.lifecycle.discard(request) };
         if let Request::Patch { patch, reply } = request {
             self.publish(&Body::Patch { version: state.version, patch });
-            _ = reply.send(Ok(state.version));
+            answer(reply, Ok(state.version));
         }
     }
 
@@ -435,11 +440,11 @@ impl<T: Send + Sync + 'static> Inside<T> {
         // The first frame is part of the answer, and goes its way.
         if due.number == 1 || goes_out && self.delivers(&due) {
             // One that was dropped since has said goodbye, or will be found to be gone.
-            _ = due.sink.frames.send(Frame { number: due.number, body });
+            unwind::contained(|| _ = due.sink.frames.send(Frame { number: due.number, body }));
         }
         for Held { reply, opened, pending } in due.acknowledgements {
             // An asker that is gone drops what was opened, and so says goodbye.
-            _ = reply.send(Ok(opened));
+            answer(reply, Ok(opened));
             drop(pending);
         }
     }
@@ -460,7 +465,7 @@ impl<T: Send + Sync + 'static> Inside<T> {
 
     fn tell(&self, stream: StreamId, news: News) {
         if let Some(world) = self.world.upgrade() {
-            world.tell(self.lifecycle.address().path(), stream, news);
+            unwind::contained(|| world.tell(self.lifecycle.address().path(), stream, news));
         }
     }
 

@@ -8,7 +8,7 @@ use std::{
 use tokio::sync::mpsc;
 
 use super::{
-    request::Reply,
+    request::{Reply, answer},
     subscription::{Frame, Opened},
 };
 use crate::{
@@ -18,6 +18,7 @@ use crate::{
     refusal::Seam,
     sync::lock,
     time::{Timer, TokioTimer},
+    unwind,
 };
 
 /// Where the frames of a stream go.
@@ -115,7 +116,11 @@ impl<T> Register<T> {
     /// Ends every stream without a word.
     pub(super) fn abandon(&self) {
         let released = lock(&self.served).end();
-        drop(released);
+        // One by one: each has wakers of its own.
+        for Released { held, sink, .. } in released {
+            held.into_iter().for_each(|held| unwind::contained(|| drop(held)));
+            unwind::contained(|| drop(sink));
+        }
     }
 
     pub(super) fn streams(&self) -> Vec<StreamId> {
@@ -135,7 +140,11 @@ impl<T> Register<T> {
     }
 
     fn refuse_all(&self, released: impl IntoIterator<Item = Released<StreamId, Sink<T>, Held<T>>>) {
-        released.into_iter().for_each(|released| self.refuse(released.held));
+        for Released { held, sink, .. } in released {
+            self.refuse(held);
+            // Its reader is woken, whose waker is foreign code.
+            unwind::contained(|| drop(sink));
+        }
     }
 
     /// Refuses answers that were held for a state that never came (`R44`).
@@ -144,7 +153,7 @@ impl<T> Register<T> {
             // The register has let go of it already.
             opened.forget();
             let refusal = self.lifecycle.closing().refuse(Seam::Reassert, "SubscribeRequest");
-            _ = reply.send(Err(refusal));
+            answer(reply, Err(refusal));
             drop(pending);
         }
     }

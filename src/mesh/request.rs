@@ -9,10 +9,16 @@ use crate::{
     activation::StreamId,
     owner::{Message, PendingReply, Sort, Voice},
     refusal::Refusal,
+    unwind,
 };
 
 /// The answer to a request, on its own way back, which no route closes.
 pub(super) type Reply<A> = oneshot::Sender<Result<A, Refusal>>;
+
+/// Gives an answer. Where the asker is gone nobody is told, and a waker of its that panics is its own affair.
+pub(super) fn answer<A>(reply: Reply<A>, answer: Result<A, Refusal>) {
+    unwind::contained(|| _ = reply.send(answer));
+}
 
 /// Makes the next state of one, at the owner and at every subscriber.
 pub(super) type Patch<T> = Arc<dyn Fn(&T) -> T + Send + Sync>;
@@ -44,14 +50,13 @@ impl<T> Message for Request<T> {
         }
     }
 
-    /// Where the asker is gone there is nobody to tell. All ask from this process, so that whoever
-    /// speaks reaches them the same way.
+    /// All ask from this process, so that whoever speaks reaches them the same way.
     fn refuse(self, refusal: Refusal, _: Voice) {
         match self {
-            Request::Subscribe { reply, .. } => _ = reply.send(Err(refusal)),
-            Request::Read { reply } => _ = reply.send(Err(refusal)),
+            Request::Subscribe { reply, .. } => answer(reply, Err(refusal)),
+            Request::Read { reply } => answer(reply, Err(refusal)),
             Request::Write { reply, .. } | Request::Patch { reply, .. } => {
-                _ = reply.send(Err(refusal));
+                answer(reply, Err(refusal));
             }
             Request::Beat { .. } => {}
         }

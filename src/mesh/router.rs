@@ -19,6 +19,7 @@ use crate::{
     refusal::{News, Party, Refusal, Seam},
     sync::lock,
     time::{Timer, TokioTimer, later},
+    unwind,
 };
 
 impl<T: Send + Sync + 'static> World<T> {
@@ -99,9 +100,13 @@ impl<T: Send + Sync + 'static> World<T> {
         let mut displaced = mem::take(&mut lock(&self.state).displaced);
         // Parents first.
         displaced.sort();
-        displaced.retain(|address| match self.find_or_start(address, "the hand-off") {
-            Ok(_) => false,
-            Err(refusal) => refusal.promise(address).is_some(),
+        // Where one panics it stays: a listener's waker does when its owner has started, and is found next.
+        displaced.retain(|address| {
+            match unwind::caught(|| self.find_or_start(address, "the hand-off")) {
+                Ok(Ok(_)) => false,
+                Ok(Err(refusal)) => refusal.promise(address).is_some(),
+                Err(_) => true,
+            }
         });
         lock(&self.state).displaced.extend(displaced);
     }

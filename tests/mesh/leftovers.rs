@@ -360,7 +360,7 @@ fn owners_on_two_runtimes_are_one_mesh() {
     assert_eq!(other.metrics().num_alive_tasks(), 0);
 }
 
-struct Panics;
+pub(super) struct Panics;
 
 impl Wake for Panics {
     fn wake(self: Arc<Self>) {

@@ -31,6 +31,7 @@ mod ends;
 mod faults;
 mod feeds;
 mod goodbyes;
+mod hostile;
 mod hosts;
 mod landings;
 mod leftovers;

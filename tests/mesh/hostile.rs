@@ -1,0 +1,117 @@
+//! Readers that do harm: a waker that panics is the affair of who waits with it, and of nobody else
+//! (`R20c`).
+
+use super::{leftovers::Panics, *};
+
+/// The waker of a task that panics when it is woken.
+fn bomb() -> Waker {
+    Waker::from(Arc::new(Panics))
+}
+
+/// Waits in a task that panics when it is woken.
+fn armed(mut wait: impl Future + Unpin) -> impl Future + Unpin {
+    assert!(wait.poll_unpin(&mut Context::from_waker(&bomb())).is_pending());
+    wait
+}
+
+/// One reader's waker panics at a frame: the owner lives, the others and the writer hear of it.
+#[tokio::test(start_paused = true)]
+async fn a_reader_whose_waker_panics_harms_no_owner() {
+    let (mesh, address) = mesh();
+    let mut first = subscribe(&mesh, &address).await;
+    let mut second = subscribe(&mesh, &address).await;
+    let owner = first.activation().clone();
+    let mut changes = mesh.changes(&address);
+    assert_eq!((value(&mut first).await, value(&mut second).await), (1, 1));
+    assert!(first.poll_next_unpin(&mut Context::from_waker(&bomb())).is_pending());
+    assert!(changes.poll_next_unpin(&mut Context::from_waker(&bomb())).is_pending());
+
+    assert_eq!(in_time(mesh.write(&address, 2)).await, Ok(2));
+    assert_eq!((value(&mut first).await, value(&mut second).await), (2, 2));
+    assert_eq!(changes.next().await, Some(2));
+    assert!(first.poll_next_unpin(&mut Context::from_waker(&bomb())).is_pending());
+    assert_eq!(in_time(mesh.patch(&address, |it| *it += 1)).await, Ok(3));
+    assert_eq!((value(&mut first).await, value(&mut second).await), (3, 3));
+    assert_eq!(subscribe(&mesh, &address).await.activation(), &owner);
+}
+
+/// One asker's waker panics at its answer: the others that were held are answered, by the owner.
+#[tokio::test(start_paused = true)]
+async fn an_asker_whose_waker_panics_costs_no_other_its_answer() {
+    for recycled in [false, true] {
+        let (mesh, address) = mesh();
+        let fault = mesh.hold_state(&address);
+        let stream = StreamId::mint();
+        let asks =
+            [stream, stream, StreamId::mint()].map(|it| Box::pin(mesh.subscribe(&address, it)));
+        let reads = [(); 2].map(|()| Box::pin(mesh.read(&address)));
+        let [bomb, mut same, mut other] = asks;
+        let [read, mut other_read] = reads;
+        let (_bomb, _read) = (armed(bomb), armed(read));
+        assert!((&mut same).now_or_never().is_none() && (&mut other).now_or_never().is_none());
+        assert!((&mut other_read).now_or_never().is_none());
+        settle().await;
+        let owner = mesh.activation_of(&address).unwrap();
+        if recycled {
+            mesh.recycle(&address);
+            let (same, other) = (in_time(same).await, in_time(other).await);
+            is_by_owner(&same.unwrap_err(), &address, &owner);
+            is_by_owner(&other.unwrap_err(), &address, &owner);
+            is_by_owner(&in_time(other_read).await.unwrap_err(), &address, &owner);
+        } else {
+            drop(fault);
+            assert_eq!(in_time(same).await.unwrap().activation(), Some(&owner));
+            assert_eq!(in_time(other).await.unwrap().activation(), Some(&owner));
+            assert_eq!(in_time(other_read).await.unwrap().value, 1);
+        }
+    }
+}
+
+/// Whoever waits for the teardown, or hears of the end, with a waker that panics keeps it from nobody.
+#[tokio::test(start_paused = true)]
+async fn a_waker_that_panics_at_the_end_keeps_it_from_nobody() {
+    let (mesh, address) = mesh();
+    let (one, other) = (StreamId::mint(), StreamId::mint());
+    let [mut told_one, mut told_other] = [one, other].map(|stream| mesh.news(&address, stream));
+    let _prices = [
+        mesh.subscribe(&address, one).await.unwrap().into_stream(),
+        mesh.subscribe(&address, other).await.unwrap().into_stream(),
+    ];
+    told(&mut told_one);
+    told(&mut told_other);
+    let owner = mesh.recycle(&address).unwrap();
+    let _wait = armed(mesh.teardown_of(&owner).unwrap());
+    assert!(told_one.poll_next_unpin(&mut Context::from_waker(&bomb())).is_pending());
+
+    torn_down(&mesh, &owner).await;
+    settle().await;
+    let ended = News::Ended(Some(owner));
+    assert_eq!(told(&mut told_other), [ended.clone()]);
+    assert_eq!(told(&mut told_one), [ended]);
+}
+
+/// A listener whose waker panics at the arrival of one owner keeps no other from moving.
+#[tokio::test(start_paused = true)]
+async fn a_waker_that_panics_at_an_arrival_keeps_nobody_from_moving() {
+    let mesh = Mesh::new();
+    let addresses = ["a", "b", "c"].map(address);
+    for address in &addresses {
+        mesh.store(address, 1);
+        mesh.activate(address).unwrap();
+    }
+    let _drained = mesh.drain_host("host-1");
+    // Two are gone before there is anywhere to go; the third moves, and takes them along.
+    for address in &addresses[..2] {
+        let owner = mesh.dispose(address).unwrap();
+        torn_down(&mesh, &owner).await;
+    }
+    let third = mesh.activation_of(&addresses[2]).unwrap();
+    let mut news = mesh.news(&addresses[0], StreamId::mint());
+    assert!(news.poll_next_unpin(&mut Context::from_waker(&bomb())).is_pending());
+
+    mesh.add_host("host-2");
+    torn_down(&mesh, &third).await;
+    for address in &addresses {
+        assert_eq!(mesh.host_of(address).as_deref(), Some("host-2"), "{address}");
+    }
+}
