@@ -330,7 +330,7 @@ impl<T: Send + Sync + 'static> Inside<T> {
     /// Takes up a request whose turn has come.
     fn take(&mut self, request: Request<T>) {
         let asks = matches!(request, Request::Subscribe { .. });
-        // Those that a leaving host serves have been told (`R46`): nobody joins them after that.
+        // Those that a leaving host serves are told once (`R46`): nobody joins them after that.
         if self.lifecycle.level() >= RunLevel::DisposeHosted
             || (asks && self.lifecycle.is_leaving())
         {
@@ -429,6 +429,10 @@ impl<T: Send + Sync + 'static> Inside<T> {
 
     /// Sends a frame, where it goes out, and gives the answers that waited for it.
     fn send(&self, due: Due<T>, body: Body<T>, goes_out: bool) {
+        // Looked at once it is registered: who leaves after this look finds it among those to tell.
+        if !due.acknowledgements.is_empty() && self.lifecycle.is_leaving() {
+            return self.register.turn_away(due);
+        }
         // The first frame is part of the answer, and goes its way.
         if goes_out || due.number == 1 {
             // One that was dropped has said goodbye, or will be found to be silent.

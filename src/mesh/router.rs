@@ -140,7 +140,8 @@ impl<T> World<T> {
         }
     }
 
-    /// Has an owner that leaves move, where it is idle and somebody takes it (`R45`).
+    /// Has an owner that leaves move, where it is idle and somebody takes it (`R45`), and not before those
+    /// that it serves are told (`R46`): its streams go with it.
     pub(super) fn hand_off(
         &self,
         lifecycle: &Lifecycle,
@@ -151,7 +152,8 @@ impl<T> World<T> {
             let state = lock(&self.state);
             let takers = state.takers().map(LeavingHost::name);
             let lingers = state.faults.is_away(host.name(), Away::Lingers);
-            if lingers || host.hand_off(lifecycle, takers).is_none() {
+            let is_told = host.phase() == HostPhase::Closed;
+            if lingers || !is_told || host.hand_off(lifecycle, takers).is_none() {
                 return;
             }
             state.settings.teardown

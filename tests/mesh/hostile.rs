@@ -1,6 +1,8 @@
 //! Readers that do harm: a waker that panics is the affair of who waits with it, and of nobody else
 //! (`R20c`).
 
+use futures::future::maybe_done;
+
 use super::{leftovers::Panics, *};
 
 /// The waker of a task that panics when it is woken.
@@ -113,5 +115,42 @@ async fn a_waker_that_panics_at_an_arrival_keeps_nobody_from_moving() {
     torn_down(&mesh, &third).await;
     for address in &addresses {
         assert_eq!(mesh.host_of(address).as_deref(), Some("host-2"), "{address}");
+    }
+}
+/// R46: whoever is served by an owner as its host stops is told, also one that asks at that moment.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_is_served_as_the_host_stops_is_told() {
+    for turn in 0..400 {
+        let (mesh, address) = mesh();
+        mesh.add_host("host-2");
+        let owner = mesh.activate(&address).unwrap();
+        let mut asks: Vec<_> = (0..100)
+            .map(|_| {
+                let stream = StreamId::mint();
+                let news = mesh.news(&address, stream);
+                let (mesh, address) = (mesh.clone(), address.clone());
+                let ask = async move { mesh.subscribe(&address, stream).await };
+                (Box::pin(maybe_done(ask)), news)
+            })
+            .collect();
+        for (ask, _) in &mut asks {
+            _ = ask.now_or_never(); // it is under way
+        }
+        for _ in 0..turn * 10 {
+            std::hint::spin_loop();
+        }
+        let guard = mesh.drain_host("host-1");
+        for (mut ask, mut news) in asks {
+            ask.as_mut().await;
+            let Some(Ok(answer)) = ask.as_mut().take_output() else { continue };
+            let prices = answer.into_stream();
+            if prices.activation() != &owner {
+                continue;
+            }
+            let ended = News::Ended(Some(owner.clone()));
+            let heard = async { while news.next().await.expect("the mesh is there") != ended {} };
+            timeout(3 * SECOND, heard).await.expect("it is told");
+        }
+        drop(guard);
     }
 }
