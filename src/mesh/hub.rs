@@ -68,7 +68,8 @@ pub(super) struct Hub<T> {
 }
 
 impl<T: Send + Sync + 'static> Hub<T> {
-    /// Starts a hub on the runtime that this is called in.
+    /// Starts a hub on the runtime that this is called in. Whoever starts it has it [leave](Self::leaves)
+    /// when it dies, once no lock is held: it may be dead by then, forced by its parent's end.
     pub(super) fn start(
         world: &Arc<World<T>>,
         host: LeavingHost,
@@ -94,15 +95,17 @@ impl<T: Send + Sync + 'static> Hub<T> {
         };
         let task = tokio::spawn(inside.run(watchdog)).abort_handle();
         let killed = AtomicBool::new(false);
-        let hub = Arc::new(Self { host, lifecycle, register, mailbox, look, ends, task, killed });
+        Arc::new(Self { host, lifecycle, register, mailbox, look, ends, task, killed })
+    }
 
-        let (world, dead) = (Arc::downgrade(world), Arc::downgrade(&hub));
-        hub.lifecycle.on_death(move || {
+    /// Has the hub leave the directory when it is dead.
+    pub(super) fn leaves(self: &Arc<Self>, world: &Arc<World<T>>) {
+        let (world, dead) = (Arc::downgrade(world), Arc::downgrade(self));
+        self.lifecycle.on_death(move || {
             if let (Some(world), Some(hub)) = (world.upgrade(), dead.upgrade()) {
                 world.left(&hub);
             }
         });
-        hub
     }
 }
 

@@ -77,6 +77,7 @@ impl<T: Send + Sync + 'static> World<T> {
 
         drop(state);
         drop(gone);
+        hub.leaves(self);
         arrival.tell();
         Ok(hub)
     }
