@@ -154,3 +154,51 @@ async fn whoever_is_served_as_the_host_stops_is_told() {
         drop(guard);
     }
 }
+
+/// The same by steps: one whose answer is held as the host stops, and who does not heed the announcement
+/// since that owner has refused it before (`R22`), is turned away when the state comes.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_was_held_opens_no_stream_on_a_host_that_stops() {
+    let (mesh, address) = mesh();
+    mesh.add_host("host-2");
+    let loading = mesh.hold_state(&address);
+    let owner = mesh.activate(&address).unwrap();
+    let door = mesh.refuse_door(&address);
+    let mut prices = mesh.ride_out(&address);
+    assert!(prices.next().now_or_never().is_none(), "it joins the one that refused");
+    drop(door);
+    assert!(timeout(9 * SECOND, prices.next()).await.is_err(), "its answer is held");
+    assert_eq!((mesh.asks(&address), mesh.subscribers(&address)), (2, 1));
+
+    let _drains = mesh.drain_host("host-1");
+    drop(loading);
+    let served = timeout(3 * SECOND, prices.next()).await.expect("before any beat");
+    assert_eq!(served.unwrap().unwrap().value, 1);
+    assert_ne!(mesh.activation_of(&address), Some(owner));
+    assert_eq!(mesh.subscribers(&address), 1);
+}
+
+/// R46: a listener whose waker panics keeps the announcement from nobody.
+#[tokio::test(start_paused = true)]
+async fn a_waker_that_panics_as_the_host_stops_keeps_it_from_nobody() {
+    let mesh = Mesh::new();
+    mesh.add_host("host-2");
+    let mut readers = Vec::new();
+    for path in ["a", "a", "b", "b"] {
+        let (address, stream) = (address(path), StreamId::mint());
+        mesh.store(&address, 1);
+        let news = mesh.news(&address, stream);
+        readers.push((mesh.subscribe(&address, stream).await.unwrap().into_stream(), news));
+    }
+    for (_, news) in &mut readers {
+        told(news);
+    }
+    for (_, news) in readers.iter_mut().step_by(2) {
+        assert!(news.poll_next_unpin(&mut Context::from_waker(&bomb())).is_pending());
+    }
+    let drains = std::panic::AssertUnwindSafe(|| mesh.drain_host("host-1"));
+    assert!(std::panic::catch_unwind(drains).is_err());
+    for (prices, news) in &mut readers {
+        assert_eq!(told(news), [News::Ended(Some(prices.activation().clone()))]);
+    }
+}
