@@ -194,10 +194,12 @@ impl<T> State<T> {
     ) -> Result<(LeavingHost, Lifecycle), Refusal> {
         let parent = address.path().rsplit_once('/').and_then(|(parent, _)| parent.parse().ok());
         let parent = parent.and_then(|parent| self.find(&parent)).filter(|parent| {
-            // Nothing starts on a host that leaves (`R58`). One that is ending says so itself.
+            // Nothing starts on a host that leaves (`R58`), nor on one that is gone, whose owners are being
+            // killed. One that is ending says so itself.
             let host = parent.host();
             let is_ending = parent.lifecycle().ending().is_some();
             !parent.is_lost()
+                && !self.hosts.is_down(host.name())
                 && (is_ending || host.phase() == HostPhase::Active)
                 && !self.faults.is_away(host.name(), Away::Refused)
         });

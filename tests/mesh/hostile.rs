@@ -202,3 +202,35 @@ async fn a_waker_that_panics_as_the_host_stops_keeps_it_from_nobody() {
         assert_eq!(told(news), [News::Ended(Some(prices.activation().clone()))]);
     }
 }
+
+/// R59: a host that is killed has nothing left, also where a child starts while its parent is being killed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_starts_on_a_host_that_is_killed() {
+    for _ in 0..20 {
+        let mesh = Mesh::new();
+        mesh.set_lease(Duration::ZERO);
+        mesh.add_host("host-2");
+        // The parent is the last that is killed.
+        let owners = (0..200).map(|nth| address(&format!("a/{nth}"))).chain([address("z")]);
+        for owner in owners {
+            mesh.store(&owner, 1);
+            mesh.activate(&owner).unwrap();
+        }
+        let children: Vec<_> = (0..500).map(|nth| address(&format!("z/{nth}"))).collect();
+        children.iter().for_each(|child| _ = mesh.store(child, 1));
+        let starts = tokio::spawn({
+            let (mesh, children) = (mesh.clone(), children.clone());
+            async move { children.iter().for_each(|child| _ = mesh.activate(child).unwrap()) }
+        });
+        while mesh.activation_of(&children[50]).is_none() {
+            std::hint::spin_loop();
+        }
+        let killed = mesh.kill_host("host-1");
+        starts.await.unwrap();
+        for child in &children {
+            let host = mesh.host_of(child);
+            assert_ne!(host.as_deref(), Some("host-1"), "{child} lives on");
+        }
+        drop(killed);
+    }
+}
