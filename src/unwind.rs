@@ -77,23 +77,52 @@ pub(crate) fn caught<R>(code: impl FnOnce() -> R) -> Result<R, Panicked> {
 
 /// Runs all of `codes`, those after one that panics too; then the first panic goes on.
 pub(crate) fn all(codes: impl IntoIterator<Item = impl FnOnce()>) {
-    let mut ran = Ok(());
+    let mut first = None;
     for code in codes {
-        ran = ran.and(caught(code));
+        if let Err(payload) = caught(code) {
+            keep_first(&mut first, payload);
+        }
     }
-    resume_first([ran]);
+    resume(first);
 }
 
 /// Runs `code`, which wakes others, where nobody could be told that one of their wakers panics: that panic
 /// ends here.
 #[cfg(feature = "mesh")]
 pub(crate) fn contained(code: impl FnOnce()) {
-    _ = caught(code);
+    if let Err(payload) = caught(code) {
+        put_away(payload);
+    }
+}
+
+/// Keeps a panic where none is kept yet, and puts it away otherwise.
+pub(crate) fn keep_first(first: &mut Option<Panicked>, payload: Panicked) {
+    if first.is_none() {
+        *first = Some(payload);
+    } else {
+        put_away(payload);
+    }
+}
+
+/// Lets a panic go on, where there was one.
+pub(crate) fn resume(panicked: Option<Panicked>) {
+    if let Some(payload) = panicked {
+        panic::resume_unwind(payload);
+    }
 }
 
 /// Lets the first panic go on, where there was one.
 pub(crate) fn resume_first<const N: usize>(ran: [Result<(), Panicked>; N]) {
-    if let Some(Err(payload)) = ran.into_iter().find(Result::is_err) {
-        panic::resume_unwind(payload);
+    let mut first = None;
+    for payload in ran.into_iter().filter_map(Result::err) {
+        keep_first(&mut first, payload);
+    }
+    resume(first);
+}
+
+/// Drops a panic of which nobody hears. Its payload is foreign too: one that panics in turn is left.
+fn put_away(payload: Panicked) {
+    if let Err(another) = caught(|| drop(payload)) {
+        mem::forget(another);
     }
 }

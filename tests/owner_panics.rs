@@ -99,6 +99,24 @@ fn a_last_word_that_panics_silences_nobody() {
     }
 }
 
+/// What a panic carries is foreign too, and is dropped where another came first.
+#[test]
+fn a_panic_whose_payload_panics_silences_nobody() {
+    let dying = owner();
+    let said = Arc::new(AtomicUsize::new(0));
+    for _ in 0..3 {
+        let said = Arc::clone(&said);
+        dying.on_death(move || {
+            said.fetch_add(1, Relaxed);
+            std::panic::panic_any(DropBomb);
+        });
+    }
+    let first = catch_unwind(AssertUnwindSafe(|| dying.force())).unwrap_err();
+    std::mem::forget(first);
+    assert_eq!(said.load(Relaxed), 3);
+    assert!(dying.teardown().is_complete());
+}
+
 #[test]
 fn a_panic_spares_the_rest_of_a_forced_subtree() {
     let root = owner();

@@ -569,3 +569,29 @@ proptest! {
         prop_assert!(model.fates.values().all(Option::is_some), "an answer is owed for ever");
     }
 }
+
+/// A sink whose clone panics while it is armed.
+struct Armed<'a>(&'a Cell<bool>);
+
+impl Clone for Armed<'_> {
+    fn clone(&self) -> Self {
+        assert!(!self.0.get(), "a clone that panics");
+        Self(self.0)
+    }
+}
+
+/// Nobody's number is used up, and nobody's held answer is lost.
+#[test]
+fn a_sink_whose_clone_panics_costs_nobody_an_answer() {
+    let (mut served, now, armed, safe) =
+        (Served::new(), Instant::now(), Cell::new(true), Cell::new(false));
+    let _ = served.ask("eur", 1, Armed(&safe), 70, now);
+    let _ = served.ask("usd", 1, Armed(&armed), 80, now);
+    let publishes = std::panic::AssertUnwindSafe(|| served.publish());
+    assert!(std::panic::catch_unwind(publishes).is_err());
+
+    armed.set(false);
+    let frames = served.publish().into_iter();
+    let told: Vec<_> = frames.map(|it| (it.key, it.number, it.acknowledgements)).collect();
+    assert_eq!(told, [("eur", 1, vec![70]), ("usd", 1, vec![80])]);
+}

@@ -9,6 +9,7 @@ use crate::{
     owner::{Ending, Lifecycle, Wave},
     refusal::News,
     sync::lock,
+    unwind,
 };
 
 impl<T> Mesh<T> {
@@ -189,9 +190,9 @@ impl<T> World<T> {
     /// Tells those that a hub serves that it ends.
     pub(super) fn announce_end(&self, hub: &Hub<T>) {
         let lifecycle = hub.lifecycle();
-        for stream in hub.streams() {
+        unwind::all(hub.streams().into_iter().map(|stream| {
             let news = News::Ended(Some(lifecycle.activation().clone()));
-            self.tell(lifecycle.address().path(), stream, news);
-        }
+            move || self.tell(lifecycle.address().path(), stream, news)
+        }));
     }
 }

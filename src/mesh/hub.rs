@@ -69,7 +69,8 @@ pub(super) struct Hub<T> {
 }
 
 impl<T: Send + Sync + 'static> Hub<T> {
-    /// Starts a hub on the runtime that this is called in.
+    /// Starts a hub on the runtime that this is called in. Whoever starts it has it [leave](Self::leaves)
+    /// when it dies, once no lock is held: it may be dead by then, forced by its parent's end.
     pub(super) fn start(
         world: &Arc<World<T>>,
         host: LeavingHost,
@@ -96,15 +97,17 @@ impl<T: Send + Sync + 'static> Hub<T> {
         };
         let task = tokio::spawn(inside.run(watchdog)).abort_handle();
         let killed = AtomicBool::new(false);
-        let hub = Arc::new(Self { host, lifecycle, register, mailbox, look, ends, task, killed });
+        Arc::new(Self { host, lifecycle, register, mailbox, look, ends, task, killed })
+    }
 
-        let (world, dead) = (Arc::downgrade(world), Arc::downgrade(&hub));
-        hub.lifecycle.on_death(move || {
+    /// Has the hub leave the directory when it is dead.
+    pub(super) fn leaves(self: &Arc<Self>, world: &Arc<World<T>>) {
+        let (world, dead) = (Arc::downgrade(world), Arc::downgrade(self));
+        self.lifecycle.on_death(move || {
             if let (Some(world), Some(hub)) = (world.upgrade(), dead.upgrade()) {
                 world.left(&hub);
             }
         });
-        hub
     }
 }
 
@@ -340,7 +343,7 @@ impl<T: Send + Sync + 'static> Inside<T> {
     /// Takes up a request whose turn has come.
     fn take(&mut self, request: Request<T>) {
         let asks = matches!(request, Request::Subscribe { .. });
-        // Those that a leaving host serves have been told (`R46`): nobody joins them after that.
+        // Those that a leaving host serves are told once (`R46`): nobody joins them after that.
         if self.lifecycle.level() >= RunLevel::DisposeHosted
             || (asks && self.lifecycle.is_leaving())
         {
@@ -437,6 +440,10 @@ impl<T: Send + Sync + 'static> Inside<T> {
 
     /// Sends a frame, where it goes out, and gives the answers that waited for it.
     fn send(&mut self, due: Due<T>, body: Body<T>, goes_out: bool) {
+        // Looked at once it is registered: who leaves after this look finds it among those to tell.
+        if !due.acknowledgements.is_empty() && self.lifecycle.is_leaving() {
+            return self.register.turn_away(due);
+        }
         // The first frame is part of the answer, and goes its way.
         if due.number == 1 || goes_out && self.delivers(&due) {
             // One that was dropped since has said goodbye, or will be found to be gone.

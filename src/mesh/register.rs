@@ -93,6 +93,12 @@ impl<T> Register<T> {
         self.refuse_all(released);
     }
 
+    /// Ends a stream that is not to be opened after all: its owner leaves.
+    pub(super) fn turn_away(&self, due: Due<T>) {
+        self.unsubscribe(due.key, due.attempt);
+        self.refuse(due.acknowledgements);
+    }
+
     /// Releases the streams whose subscriber gave no sign for long.
     pub(super) fn release_idle(&self) -> Vec<StreamId> {
         let released = lock(&self.served).release_idle(TokioTimer.now());

@@ -77,6 +77,7 @@ impl<T: Send + Sync + 'static> World<T> {
 
         drop(state);
         drop(gone);
+        hub.leaves(self);
         arrival.tell();
         Ok(hub)
     }
@@ -140,7 +141,8 @@ impl<T> World<T> {
         }
     }
 
-    /// Has an owner that leaves move, where it is idle and somebody takes it (`R45`).
+    /// Has an owner that leaves move, where it is idle and somebody takes it (`R45`), and not before those
+    /// that it serves are told (`R46`): its streams go with it.
     pub(super) fn hand_off(
         &self,
         lifecycle: &Lifecycle,
@@ -151,7 +153,8 @@ impl<T> World<T> {
             let state = lock(&self.state);
             let takers = state.takers().map(LeavingHost::name);
             let lingers = state.faults.is_away(host.name(), Away::Lingers);
-            if lingers || host.hand_off(lifecycle, takers).is_none() {
+            let is_told = host.phase() == HostPhase::Closed;
+            if lingers || !is_told || host.hand_off(lifecycle, takers).is_none() {
                 return;
             }
             state.settings.teardown
@@ -191,10 +194,12 @@ impl<T> State<T> {
     ) -> Result<(LeavingHost, Lifecycle), Refusal> {
         let parent = address.path().rsplit_once('/').and_then(|(parent, _)| parent.parse().ok());
         let parent = parent.and_then(|parent| self.find(&parent)).filter(|parent| {
-            // Nothing starts on a host that leaves (`R58`). One that is ending says so itself.
+            // Nothing starts on a host that leaves (`R58`), nor on one that is gone, whose owners are being
+            // killed. One that is ending says so itself.
             let host = parent.host();
             let is_ending = parent.lifecycle().ending().is_some();
             !parent.is_lost()
+                && !self.hosts.is_down(host.name())
                 && (is_ending || host.phase() == HostPhase::Active)
                 && !self.faults.is_away(host.name(), Away::Refused)
         });

@@ -349,7 +349,10 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     /// ```
     pub fn publish(&mut self) -> Vec<Frame<K, S, A>> {
         self.has_state = true;
-        self.streams.values_mut().map(Stream::next).collect()
+        // All are cloned first: where a clone panics, no number and no held answer goes with it.
+        let copies: Vec<_> = self.streams.values().map(Stream::copy).collect();
+        let streams = self.streams.values_mut().zip(copies);
+        streams.map(|(stream, (key, sink))| stream.advance(key, sink)).collect()
     }
 
     /// Returns the next frame of one stream alone, such as a resync: `None` where it is not served, or
@@ -541,9 +544,17 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
 }
 
 impl<K: Clone, S: Clone, A> Stream<K, S, A> {
-    /// Invariants 2 and 3.
     fn next(&mut self) -> Frame<K, S, A> {
-        let (key, sink) = (self.key.clone(), self.sink.clone());
+        let (key, sink) = self.copy();
+        self.advance(key, sink)
+    }
+
+    fn copy(&self) -> (K, S) {
+        (self.key.clone(), self.sink.clone())
+    }
+
+    /// Invariants 2 and 3.
+    fn advance(&mut self, key: K, sink: S) -> Frame<K, S, A> {
         self.number = self.number.saturating_add(1);
         let acknowledgements = mem::take(&mut self.held);
         Frame { key, attempt: self.attempt, sink, number: self.number, acknowledgements }

@@ -251,7 +251,7 @@ impl<F: Future<Output = ()>, T: Timer> TearingDown<F, T> {
             return Poll::Ready(());
         }
         unwind::caught(|| unwind::poll_away(this.last, cx)).unwrap_or_else(|payload| {
-            this.panicked.get_or_insert(payload);
+            unwind::keep_first(this.panicked, payload);
             Poll::Ready(())
         })
     }
@@ -293,7 +293,7 @@ impl<F: Future<Output = ()>, T: Timer> TearingDown<F, T> {
             this.last.set(None);
         });
         if let Err(payload) = dropped {
-            this.panicked.get_or_insert(payload);
+            unwind::keep_first(this.panicked, payload);
         }
     }
 
@@ -302,7 +302,7 @@ impl<F: Future<Output = ()>, T: Timer> TearingDown<F, T> {
     fn keep(self: Pin<&mut Self>, code: impl FnOnce(&Lifecycle)) {
         let this = self.project();
         if let Err(payload) = unwind::caught(|| code(&this.waiter.lifecycle)) {
-            this.panicked.get_or_insert(payload);
+            unwind::keep_first(this.panicked, payload);
         }
     }
 }
