@@ -199,7 +199,7 @@ impl<'a> Faults<'a> {
                 (host.clone(), Some(Held::Host(self.to_host(what, host), host.clone())))
             } else {
                 let address = &self.addresses[self.rng.usize(..self.addresses.len())];
-                (address.to_string(), self.to_address(what, address))
+                (address.to_string(), self.at_address(what, address))
             };
             // Where nobody is met there is no fault.
             if let Some(held) = held {
@@ -221,7 +221,7 @@ impl<'a> Faults<'a> {
         }
     }
 
-    fn to_address(&mut self, what: What, address: &Address) -> Option<Held> {
+    fn at_address(&mut self, what: What, address: &Address) -> Option<Held> {
         let mesh = self.mesh;
         let guard = match what {
             What::Kill => return mesh.kill(address).map(|_| Held::Nothing),
