@@ -155,3 +155,68 @@ async fn tokio_s_clock_takes_any_limit() {
     }
     assert_eq!(began.elapsed(), secs(2));
 }
+
+/// Writes nothing down, and panics.
+struct Panics;
+
+impl tracing::Subscriber for Panics {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, _: &tracing::Event<'_>) {
+        panic!("a subscriber that panics");
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+/// The end is forced all the same, and the caller of the poll hears of the panic.
+#[test]
+fn a_report_that_panics_holds_no_end_up() {
+    let owner_ = owner();
+    let mut driven = Driven::new(owner_.tear_down(pending()));
+    owner_.dispose(Ending::dispose());
+    driven.lasts(secs(8));
+    tracing::subscriber::with_default(Panics, || driven::hand_clock::panics(|| driven.poll()));
+    assert!(owner_.was_forced() && owner_.teardown().is_complete());
+    assert!(driven.poll());
+}
+
+/// A sleep that, when it is over, forces the end itself.
+struct Forces(Lifecycle, Clock);
+
+impl Timer for Forces {
+    type Sleep = std::pin::Pin<Box<dyn Future<Output = ()>>>;
+
+    fn sleep(&self, duration: Duration) -> Self::Sleep {
+        let (owner, sleep) = (self.0.clone(), self.1.sleep(duration));
+        Box::pin(async move {
+            sleep.await;
+            owner.force();
+        })
+    }
+
+    fn now(&self) -> std::time::Instant {
+        self.1.now()
+    }
+}
+
+/// What somebody else has forced meanwhile is not reported as the watchdog's doing.
+#[test]
+fn a_watchdog_that_comes_too_late_says_nothing() {
+    let heard = Heard::begin();
+    let (owner_, clock) = (owner(), Clock::new());
+    let mut driver =
+        Box::pin(owner_.tear_down(pending()).timer(Forces(owner_.clone(), clock.clone())));
+    owner_.dispose(Ending::dispose());
+    while poll(&mut driver, Waker::noop()).is_pending() {
+        clock.skip().expect("it waits for nothing");
+    }
+    assert!(owner_.was_forced() && owner_.teardown().is_complete());
+    assert!(said(&heard).is_empty());
+}

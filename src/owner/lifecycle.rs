@@ -110,6 +110,8 @@ struct State {
     pending: usize,
     quiesce_timed_out: bool,
     forced: bool,
+    // Whether a watchdog has said that it forces this end.
+    reported: bool,
     // By birth. Those that are not dead, and not dropped.
     children: BTreeMap<u64, Weak<Shared>>,
     last_words: Vec<Box<dyn FnOnce() + Send>>,

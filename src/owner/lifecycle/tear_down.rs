@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    fmt,
+    fmt, mem,
     pin::Pin,
     task::{Context, Poll, ready},
     time::{Duration, Instant},
@@ -258,16 +258,19 @@ impl<F: Future<Output = ()>, T: Timer> TearingDown<F, T> {
 
     /// The watchdog forces the end.
     fn bite(mut self: Pin<&mut Self>, level: RunLevel) {
-        let this = self.as_mut().project();
-        let lifecycle = &this.waiter.lifecycle;
-        tracing::error!(
-            owner = %lifecycle.address(),
-            activation = %lifecycle.activation(),
-            ?level,
-            "teardown made no progress for {:?}, or took {:?} in all, and was forced",
-            this.limits.watchdog,
-            this.limits.longest,
-        );
+        let Limits { watchdog, longest, .. } = self.limits;
+        // Kept, as all that is foreign: who writes it down holds no end up either.
+        self.as_mut().keep(|lifecycle| {
+            if !lifecycle.bites() {
+                return;
+            }
+            tracing::error!(
+                owner = %lifecycle.address(),
+                activation = %lifecycle.activation(),
+                ?level,
+                "teardown made no progress for {watchdog:?}, or took {longest:?} in all, and was forced",
+            );
+        });
         self.as_mut().put_away();
         self.keep(Lifecycle::force);
     }
@@ -316,6 +319,14 @@ impl State {
 impl Lifecycle {
     fn look(&self) -> (RunLevel, u64) {
         self.shared.state.with(|state| (state.level, state.progress))
+    }
+
+    /// Returns whether it is for the caller to report that the end is forced: once, whoever drives it.
+    fn bites(&self) -> bool {
+        let bites = |state: &mut State| {
+            state.level < RunLevel::Dead && !mem::replace(&mut state.reported, true)
+        };
+        self.shared.state.with(bites)
     }
 
     fn rise(&self, level: RunLevel) {
