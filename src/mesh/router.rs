@@ -99,11 +99,19 @@ impl<T: Send + Sync + 'static> World<T> {
         let mut displaced = mem::take(&mut lock(&self.state).displaced);
         // Parents first.
         displaced.sort();
-        displaced.retain(|address| match self.find_or_start(address, "the hand-off") {
-            Ok(_) => false,
-            Err(refusal) => refusal.promise(address).is_some(),
-        });
-        lock(&self.state).displaced.extend(displaced);
+        let mut waiting: Vec<Address> = Vec::new();
+        for address in displaced {
+            let parent = address.path().rsplit_once('/').map(|(parent, _)| parent);
+            // Started before its parent it would have none.
+            let waits = waiting.iter().any(|above| Some(above.path()) == parent)
+                || self
+                    .find_or_start(&address, "the hand-off")
+                    .is_err_and(|refusal| refusal.promise(&address).is_some());
+            if waits {
+                waiting.push(address);
+            }
+        }
+        lock(&self.state).displaced.extend(waiting);
     }
 }
 
