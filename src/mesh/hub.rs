@@ -304,7 +304,13 @@ impl<T: Send + Sync + 'static> Inside<T> {
         let now = TokioTimer.now();
         self.reads.expire(now);
         self.writes.expire(now);
-        self.register.release_idle();
+        // It ends them while it lives, and says so itself (`R43`); where its host has stopped they have
+        // been told, and nothing goes out any more (`R46`).
+        for stream in self.register.release_idle() {
+            if self.host.outbound(self.lifecycle.address()).is_ok() {
+                self.tell(stream, News::Ended(Some(self.lifecycle.activation().clone())));
+            }
+        }
     }
 
     /// Hands its address off where its host leaves and it is idle (`R45`).

@@ -71,10 +71,10 @@ impl<T> Register<T> {
         self.refuse_all(released);
     }
 
-    /// Releases the streams whose subscriber gave no sign for long.
-    pub(super) fn release_idle(&self) {
+    /// Releases the streams whose subscriber gave no sign for long, and returns them: whom to tell.
+    pub(super) fn release_idle(&self) -> Vec<StreamId> {
         let released = lock(&self.served).release_idle(TokioTimer.now());
-        self.refuse_all(released);
+        self.refuse_and_list(released)
     }
 
     pub(super) fn next_release(&self) -> Option<std::time::Instant> {
@@ -84,9 +84,7 @@ impl<T> Register<T> {
     /// Ends every stream, and returns them: whom to tell.
     pub(super) fn end(&self) -> Vec<StreamId> {
         let released = lock(&self.served).end();
-        let streams = released.iter().map(|released| released.key).collect();
-        self.refuse_all(released);
-        streams
+        self.refuse_and_list(released)
     }
 
     /// Ends every stream without a word.
@@ -101,6 +99,15 @@ impl<T> Register<T> {
 
     pub(super) fn count(&self) -> usize {
         lock(&self.served).len()
+    }
+
+    fn refuse_and_list(
+        &self,
+        released: Vec<Released<StreamId, Sink<T>, Held<T>>>,
+    ) -> Vec<StreamId> {
+        let streams = released.iter().map(|released| released.key).collect();
+        self.refuse_all(released);
+        streams
     }
 
     fn refuse_all(&self, released: impl IntoIterator<Item = Released<StreamId, Sink<T>, Held<T>>>) {
