@@ -196,10 +196,10 @@ impl<'a> Faults<'a> {
             let lasting = self.lasting();
             let (whom, held) = if what.is_of_host() {
                 let host = &self.hosts[self.rng.usize(..self.hosts.len())];
-                (host.clone(), Some(Held::Host(self.to_host(what, host), host.clone())))
+                (host.clone(), Some(Held::Host(self.on_host(what, host), host.clone())))
             } else {
                 let address = &self.addresses[self.rng.usize(..self.addresses.len())];
-                (address.to_string(), self.to_address(what, address))
+                (address.to_string(), self.on_address(what, address))
             };
             // Where nobody is met there is no fault.
             if let Some(held) = held {
@@ -212,7 +212,7 @@ impl<'a> Faults<'a> {
         }
     }
 
-    fn to_host(&self, what: What, host: &str) -> FaultGuard<u64> {
+    fn on_host(&self, what: What, host: &str) -> FaultGuard<u64> {
         match what {
             What::RefuseHost => self.mesh.refuse_host(host),
             What::KillHost => self.mesh.kill_host(host),
@@ -221,7 +221,7 @@ impl<'a> Faults<'a> {
         }
     }
 
-    fn to_address(&mut self, what: What, address: &Address) -> Option<Held> {
+    fn on_address(&mut self, what: What, address: &Address) -> Option<Held> {
         let mesh = self.mesh;
         let guard = match what {
             What::Kill => return mesh.kill(address).map(|_| Held::Nothing),
