@@ -23,7 +23,7 @@ use driven::{
 };
 use futures::future::BoxFuture;
 use rideout::{
-    owner::{Ending, Lifecycle, PendingReply, RunLevel},
+    owner::{Ending, Lifecycle, PendingReply, RunLevel, Voice},
     time::Timer,
 };
 use tracing::Level;
@@ -422,4 +422,28 @@ fn two_drivers_end_it_once() {
     assert!(ends.poll() && hangs.poll());
     assert_eq!((words.load(Relaxed), ends.clock.sleeps(), hangs.clock.sleeps()), (1, 0, 0));
     assert!(teardown.is_complete() && !owner.was_forced());
+}
+
+/// R40: from when its last code runs it cannot send, and its parent speaks for it, as long as that can.
+#[test]
+fn while_its_last_code_runs_its_parent_speaks_for_it() {
+    for parent_ends in [false, true] {
+        let parent = owner();
+        let owner = child(&parent);
+        let grandchild = child(&owner);
+        let mut driven = Driven::new(owner.tear_down(pending()));
+        let voices = |driven: &mut Driven<_>| {
+            assert!(!driven.poll());
+            (owner.level(), owner.voice())
+        };
+        assert_eq!(voices(&mut driven), (RunLevel::Starting, Voice::Owner));
+        owner.dispose(Ending::recycle());
+        assert_eq!(voices(&mut driven), (RunLevel::DisposeHosted, Voice::Owner));
+        drop(grandchild);
+        if parent_ends {
+            parent.dispose(Ending::dispose());
+        }
+        let voice = if parent_ends { Voice::InProcess } else { Voice::Parent };
+        assert_eq!(voices(&mut driven), (RunLevel::ShutDown, voice));
+    }
 }

@@ -320,8 +320,13 @@ impl<T: Send + Sync + 'static> Inside<T> {
         let now = TokioTimer.now();
         self.reads.expire(now);
         self.writes.expire(now);
+        // It ends them while it lives, and says so itself (`R43`); where its host has stopped they have
+        // been told, and nothing goes out any more (`R46`).
         for stream in self.register.release_idle() {
             self.evictions.forget(&subscriber(stream));
+            if self.host.outbound(self.lifecycle.address()).is_ok() {
+                self.tell(stream, News::Ended(Some(self.lifecycle.activation().clone())));
+            }
         }
     }
 

@@ -99,12 +99,10 @@ impl<T> Register<T> {
         self.refuse(due.acknowledgements);
     }
 
-    /// Releases the streams whose subscriber gave no sign for long.
+    /// Releases the streams whose subscriber gave no sign for long, and returns them: whom to tell.
     pub(super) fn release_idle(&self) -> Vec<StreamId> {
         let released = lock(&self.served).release_idle(TokioTimer.now());
-        let streams = released.iter().map(|released| released.key).collect();
-        self.refuse_all(released);
-        streams
+        self.refuse_and_list(released)
     }
 
     pub(super) fn next_release(&self) -> Option<Instant> {
@@ -114,9 +112,7 @@ impl<T> Register<T> {
     /// Ends every stream, and returns them: whom to tell.
     pub(super) fn end(&self) -> Vec<StreamId> {
         let released = lock(&self.served).end();
-        let streams = released.iter().map(|released| released.key).collect();
-        self.refuse_all(released);
-        streams
+        self.refuse_and_list(released)
     }
 
     /// Ends every stream without a word.
@@ -143,6 +139,15 @@ impl<T> Register<T> {
 
     pub(super) fn set_evictions(&self, counts: EvictionCounts) {
         *lock(&self.evictions) = counts;
+    }
+
+    fn refuse_and_list(
+        &self,
+        released: Vec<Released<StreamId, Sink<T>, Held<T>>>,
+    ) -> Vec<StreamId> {
+        let streams = released.iter().map(|released| released.key).collect();
+        self.refuse_all(released);
+        streams
     }
 
     fn refuse_all(&self, released: impl IntoIterator<Item = Released<StreamId, Sink<T>, Held<T>>>) {

@@ -101,15 +101,22 @@ impl<T: Send + Sync + 'static> World<T> {
         let mut displaced = mem::take(&mut lock(&self.state).displaced);
         // Parents first.
         displaced.sort();
-        // Where one panics it stays: a listener's waker does when its owner has started, and is found next.
-        displaced.retain(|address| {
-            match unwind::caught(|| self.find_or_start(address, "the hand-off")) {
-                Ok(Ok(_)) => false,
-                Ok(Err(refusal)) => refusal.promise(address).is_some(),
-                Err(_) => true,
+        let mut waiting: Vec<Address> = Vec::new();
+        for address in displaced {
+            let parent = address.path().rsplit_once('/').map(|(parent, _)| parent);
+            // Started before its parent it would have none.
+            let waits = waiting.iter().any(|above| Some(above.path()) == parent)
+                || match unwind::caught(|| self.find_or_start(&address, "the hand-off")) {
+                    Ok(Ok(_)) => false,
+                    Ok(Err(refusal)) => refusal.promise(&address).is_some(),
+                    // A listener's waker did, when its owner had started: it is found next.
+                    Err(_) => true,
+                };
+            if waits {
+                waiting.push(address);
             }
-        });
-        lock(&self.state).displaced.extend(displaced);
+        }
+        lock(&self.state).displaced.extend(waiting);
     }
 }
 

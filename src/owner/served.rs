@@ -473,7 +473,8 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     }
 
     /// Ends every stream whose subscriber gave no sign of life for
-    /// [`idle_release`](Served::idle_release), the longest silent first.
+    /// [`idle_release`](Served::idle_release), the longest silent first. The owner lives, and announces
+    /// these ends itself (`R43`).
     pub fn release_idle(&mut self, now: Instant) -> Vec<Released<K, S, A>> {
         let mut released = Vec::new();
         while let Some(&(at, number)) = self.due.first()

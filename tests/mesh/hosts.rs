@@ -2,7 +2,7 @@
 
 use rideout::mesh::FaultGuard;
 
-use crate::*;
+use crate::{heard::Heard, *};
 
 const SENDING: &str = "its host is stopping";
 
@@ -543,5 +543,36 @@ async fn a_host_that_is_back_takes_what_another_hands_off() {
         torn_down(&mesh, &owner).await;
         assert_eq!(mesh.host_of(&address).as_deref(), Some("host-2"));
         drop(fault);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_is_forced_as_its_host_stops_moves_too() {
+    for (teardown, is_forced) in [(SECOND, false), (Duration::MAX, true)] {
+        let heard = Heard::begin();
+        let (mesh, address, owner) = hosted(2);
+        mesh.set_teardown(teardown);
+        let fault = mesh.drain_host("host-1");
+        torn_down(&mesh, &owner).await;
+        settle().await;
+        let is_error = |said: &heard::Said| said.level == tracing::Level::ERROR;
+        assert_eq!(heard.all().iter().any(is_error), is_forced);
+        assert_eq!(mesh.host_of(&address).as_deref(), Some("host-2"));
+        assert_eq!(mesh.asks(&address), 0, "nobody asked for it");
+        drop(fault);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_leaves_says_how_far_it_is() {
+    for (is_held, level) in [(true, "RunLevel=Starting,"), (false, "RunLevel=Started,")] {
+        let (mesh, address) = mesh();
+        let hold = is_held.then(|| mesh.hold_state(&address));
+        mesh.activate(&address).unwrap();
+        settle().await;
+        let fault = mesh.linger_host("host-1");
+        let refusal = refused(&mesh, &address).await;
+        assert!(refusal.message.contains(level), "{refusal}");
+        drop((hold, fault));
     }
 }

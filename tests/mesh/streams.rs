@@ -1,8 +1,14 @@
 //! What a subscriber receives: states, patches, gaps, refreshes, and answers that are held (R44, R44b).
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::Poll,
+};
 
-use futures::Stream;
+use futures::{Stream, future::BoxFuture};
 
 use crate::*;
 
@@ -317,4 +323,59 @@ async fn an_owner_holds_sixteen_answers_of_a_stream() {
     let answers = join_all(asks).await;
     assert!(answers.iter().all(Result::is_ok));
     assert_eq!(mesh.subscribers(&address), 1);
+}
+
+/// Takes the answer in the very wake-up that tells of it.
+struct Takes {
+    ask: Mutex<BoxFuture<'static, Result<Subscription<u64>, Refusal>>>,
+    found: Mutex<Option<usize>>,
+}
+
+impl Wake for Takes {
+    fn wake(self: Arc<Self>) {
+        let cx = &mut Context::from_waker(Waker::noop());
+        if let Poll::Ready(Ok(prices)) = self.ask.lock().unwrap().poll_unpin(cx) {
+            *self.found.lock().unwrap() = Some(prices.size_hint().0);
+        }
+    }
+}
+
+/// R44: whoever hears the acknowledgement has the state, however fast it is.
+#[tokio::test(start_paused = true)]
+async fn the_state_is_there_before_the_acknowledgement() {
+    for is_held in [false, true] {
+        let (mesh, address) = mesh();
+        let hold = is_held.then(|| mesh.hold_state(&address));
+        let asking = ask(&mesh, &address, StreamId::mint()).boxed();
+        let takes = Arc::new(Takes { ask: Mutex::new(asking), found: Mutex::default() });
+        let waker = Waker::from(Arc::clone(&takes));
+        let cx = &mut Context::from_waker(&waker);
+        assert!(takes.ask.lock().unwrap().poll_unpin(cx).is_pending());
+        settle().await;
+        assert_eq!(takes.found.lock().unwrap().is_none(), is_held);
+        drop(hold);
+        settle().await;
+        assert_eq!(*takes.found.lock().unwrap(), Some(1));
+    }
+}
+
+/// R43: what an owner ends while it lives, it announces itself, so that a reader without beats, who listens all
+/// the same, is not left behind.
+#[tokio::test(start_paused = true)]
+async fn a_release_for_idleness_is_announced_to_whom_it_releases() {
+    let (mesh, address) = mesh();
+    let silent = subscribe(&mesh, &address).await;
+    let beating = subscribe(&mesh, &address).await;
+    let mut news = [&silent, &beating].map(|prices| mesh.news(&address, prices.stream()));
+    for _ in 0..9 {
+        advance(MINUTE).await;
+        mesh.beat(&address, beating.stream());
+        settle().await;
+    }
+    assert_eq!((told(&mut news[0]), mesh.subscribers(&address)), (vec![], 2));
+    advance(MINUTE).await;
+    settle().await;
+    let owner = mesh.activation_of(&address);
+    assert_eq!((told(&mut news[0]), mesh.subscribers(&address)), (vec![News::Ended(owner)], 1));
+    assert_eq!(told(&mut news[1]), []);
 }

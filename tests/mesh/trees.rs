@@ -313,4 +313,12 @@ async fn a_tree_moves_whole() {
         assert_eq!(mesh.asks(address), 0);
     }
     drop(fault);
+
+    // It is a tree there too, and ends as one.
+    let moved = tree.addresses.iter().map(|address| mesh.activation_of(address).unwrap());
+    let moved: Vec<_> = moved.collect();
+    mesh.dispose(tree.root());
+    for owner in &moved {
+        torn_down(mesh, owner).await;
+    }
 }
