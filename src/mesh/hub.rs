@@ -432,8 +432,8 @@ impl<T: Send + Sync + 'static> Inside<T> {
 
     /// Sends a frame, where it goes out, and gives the answers that waited for it.
     fn send(&mut self, due: Due<T>, body: Body<T>, goes_out: bool) {
-        // The first frame is part of the answer, and goes its way.
-        if due.number == 1 || goes_out && self.delivers(&due) {
+        // The first frame is part of the answer, and goes its way; it is delivered like all others.
+        if (goes_out || due.number == 1) && self.delivers(&due) {
             // One that was dropped since has said goodbye, or will be found to be gone.
             _ = due.sink.frames.send(Frame { number: due.number, body });
         }
@@ -448,7 +448,7 @@ impl<T: Send + Sync + 'static> Inside<T> {
     fn delivers(&mut self, due: &Due<T>) -> bool {
         let Some(world) = self.world.upgrade() else { return false };
         let reader = &due.sink.subscriber;
-        let Err(refusal) = world.deliver(reader, due.key) else {
+        let Err(refusal) = world.deliver(self.lifecycle.address(), reader, due.key) else {
             self.evictions.delivered(reader);
             return true;
         };

@@ -118,3 +118,48 @@ async fn a_storm_is_summed_up() {
     assert_eq!(lines, 2 * 10, "two readers, ten minutes");
     assert_eq!(mesh.evictions(&address).promises, 1200);
 }
+
+/// R49, R50: one identity at two addresses is two registrations; the goodbye of one evicts nobody of the
+/// other.
+#[tokio::test(start_paused = true)]
+async fn a_goodbye_at_one_address_is_none_at_another() {
+    let (mesh, here) = mesh();
+    let there = address("prices/usd");
+    mesh.store(&there, 7);
+    let stream = StreamId::mint();
+    let mut stays = mesh.subscribe(&here, stream).await.unwrap().into_stream();
+    let goes = mesh.subscribe(&there, stream).await.unwrap().into_stream();
+    drop(goes);
+    mesh.write(&here, 2).await.unwrap();
+    assert_eq!((value(&mut stays).await, value(&mut stays).await), (1, 2));
+    assert_eq!((mesh.subscribers(&here), mesh.subscribers(&there)), (1, 0));
+    assert_eq!(mesh.evictions(&here).verdicts, 0);
+}
+
+/// R51: a reader that came back was delivered to, by the state that it was answered with, so its next
+/// refusal is news; and no storm goes on over it.
+#[tokio::test(start_paused = true)]
+async fn the_answer_to_an_ask_is_a_delivery() {
+    let heard = heard::Heard::begin();
+    let (mesh, address) = mesh();
+    mesh.set_idle_release(Duration::MAX);
+    let mut reader = subscribe(&mesh, &address).await;
+    for roll in 1..=2 {
+        let faults = (mesh.drop_goodbyes(&address), mesh.forget_releases(&address));
+        let stream = reader.stream();
+        drop(reader);
+        mesh.write(&address, 2 * roll).await.unwrap();
+        mesh.write(&address, 2 * roll + 1).await.unwrap();
+        drop(faults);
+        reader = mesh.subscribe(&address, stream).await.unwrap().into_stream();
+        // Longer than what is called a storm.
+        advance(31 * 60 * SECOND).await;
+    }
+    advance(SECOND).await;
+    let said = heard.all();
+    let count = |start| said.iter().filter(|it| it.message().starts_with(start)).count();
+    assert_eq!((count("deliveries are refused"), count("storming")), (2, 0));
+    let swallowed = said.iter().filter(|it| it.message().starts_with("deliveries are refused"));
+    assert!(swallowed.into_iter().all(|it| it.field("swallowed") == "0"), "news each time");
+    assert_eq!(value(&mut reader).await, 5);
+}
