@@ -32,6 +32,7 @@ mod faults;
 mod feeds;
 mod goodbyes;
 mod hosts;
+mod interleavings;
 mod landings;
 mod leftovers;
 mod owners;
