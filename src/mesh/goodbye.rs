@@ -50,7 +50,7 @@ impl<T> Goodbye<T> {
         }
     }
 
-    /// Leaves without a word to the owner, which has let go of the stream itself.
+    /// Leaves without a word to the owner: that has let go of the stream itself, or is not to hear it.
     pub(super) fn leave(&mut self) {
         self.register = Weak::new();
     }
@@ -119,12 +119,14 @@ impl<T> World<T> {
         let goodbyes = {
             let mut state = lock(&self.state);
             let goodbyes = std::mem::take(&mut state.goodbyes);
-            let (refused, due): (Vec<_>, Vec<_>) =
+            let (refused, mut due): (Vec<_>, Vec<_>) =
                 goodbyes.into_iter().partition(|goodbye| state.refuses(goodbye));
             state.goodbyes = refused;
+            let is_lost = |it: &Goodbye<T>| state.faults.has(it.address.path(), Part::Goodbyes);
+            due.iter_mut().filter(|it| is_lost(it)).for_each(Goodbye::leave);
             due
         };
-        // Each says it where it is dropped.
+        // Each says it where it is dropped, unless it is lost on its way.
         drop(goodbyes);
     }
 
