@@ -173,8 +173,9 @@ struct State<T> {
     faults: Faults<T>,
     // The addresses whose owner left with its host, and that have none yet.
     displaced: Vec<Address>,
-    // The readers' ends of the streams, and what they could not say yet.
-    targets: Targets<StreamId, u32>,
+    // The readers' ends of the streams, by the owner that serves them: one identity may be asked for at
+    // two addresses. And what they could not say yet.
+    targets: Targets<(Address, StreamId), u32>,
     goodbyes: Vec<Goodbye<T>>,
     log: RefusalLog,
     news: NewsListeners,

@@ -29,6 +29,39 @@ fn subscriptions_that_come_and_go_leave_nothing() {
     assert!(held.bytes_current < SUBSCRIPTIONS as i64, "{} bytes are held", held.bytes_current);
 }
 
+/// R49: more readers than are remembered close in one instant, heard late, or not at all and evicted.
+#[test]
+fn goodbyes_are_remembered_in_a_bounded_number() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    let (mesh, address) = (Mesh::new(), "prices/eur".parse::<Address>().unwrap());
+    mesh.store(&address, 1);
+    let crowd = || {
+        runtime.block_on(async {
+            let mut readers = Vec::new();
+            for _ in 0..1000 {
+                let answer = mesh.subscribe(&address, StreamId::mint()).await.unwrap();
+                readers.push(answer.into_stream());
+            }
+            let fault = mesh.refuse_route(&address);
+            readers.truncate(500);
+            drop(fault);
+            let fault = mesh.drop_goodbyes(&address);
+            drop(readers);
+            drop(fault);
+            mesh.write(&address, 2).await.unwrap();
+            assert_eq!(mesh.subscribers(&address), 0);
+        });
+    };
+    (0..70).for_each(|_| crowd());
+    let held = allocation_counter::measure(|| (0..6).for_each(|_| crowd()));
+    assert!(held.bytes_current < 6_000, "{} bytes are held", held.bytes_current);
+    assert_eq!(mesh.evictions(&address).evicted, 38_000);
+}
+
 #[test]
 fn listeners_that_come_and_go_leave_nothing() {
     let (mesh, address) = (Mesh::<u64>::new(), "prices/eur".parse::<Address>().unwrap());

@@ -38,7 +38,7 @@ impl<T> Goodbye<T> {
         attempt: u32,
     ) -> Self {
         if let Some(world) = world.upgrade() {
-            lock(&world.state).targets.register(stream, attempt);
+            lock(&world.state).targets.register((address.clone(), stream), attempt);
         }
         Self {
             world: Weak::clone(world),
@@ -50,7 +50,7 @@ impl<T> Goodbye<T> {
         }
     }
 
-    /// Leaves without a word to the owner, which has let go of the stream itself.
+    /// Leaves without a word to the owner: that has let go of the stream itself, or is not to hear it.
     pub(super) fn leave(&mut self) {
         self.register = Weak::new();
     }
@@ -73,10 +73,11 @@ impl<T> Drop for Goodbye<T> {
         let Some(world) = self.world.upgrade() else { return self.say() };
         let mut state = lock(&world.state);
         let (path, now) = (self.address.path(), TokioTimer.now());
+        let target = (self.address.clone(), self.stream);
         if state.faults.has(path, Part::Releases) {
-            state.targets.lose(&self.stream, &self.attempt, now);
+            state.targets.lose(&target, &self.attempt, now);
         } else {
-            state.targets.release(&self.stream, &self.attempt, now);
+            state.targets.release(&target, &self.attempt, now);
         }
         if state.faults.has(path, Part::Goodbyes) || !self.is_owed() {
             return;
@@ -118,25 +119,32 @@ impl<T> World<T> {
         let goodbyes = {
             let mut state = lock(&self.state);
             let goodbyes = std::mem::take(&mut state.goodbyes);
-            let (refused, due): (Vec<_>, Vec<_>) =
+            let (refused, mut due): (Vec<_>, Vec<_>) =
                 goodbyes.into_iter().partition(|goodbye| state.refuses(goodbye));
             state.goodbyes = refused;
+            let is_lost = |it: &Goodbye<T>| state.faults.has(it.address.path(), Part::Goodbyes);
+            due.iter_mut().filter(|it| is_lost(it)).for_each(Goodbye::leave);
             due
         };
-        // Each says it where it is dropped.
+        // Each says it where it is dropped, unless it is lost on its way.
         drop(goodbyes);
     }
 
-    /// Delivers to the reader of `stream`, and logs what is worth a line (`R51`).
+    /// Delivers what `owner` sends to the reader of `stream`, and logs what is worth a line (`R51`).
     ///
     /// # Errors
     ///
     /// The route's refusal, where no such reader is there.
-    pub(super) fn deliver(&self, reader: &Address, stream: StreamId) -> Result<(), Refusal> {
-        let now = TokioTimer.now();
+    pub(super) fn deliver(
+        &self,
+        owner: &Address,
+        reader: &Address,
+        stream: StreamId,
+    ) -> Result<(), Refusal> {
+        let (target, now) = ((owner.clone(), stream), TokioTimer.now());
         let (refusal, line) = {
             let state = &mut *lock(&self.state);
-            let Err(refusal) = state.targets.deliver(reader, &stream, now) else {
+            let Err(refusal) = state.targets.deliver(reader, &target, now) else {
                 state.log.delivered(reader);
                 return Ok(());
             };

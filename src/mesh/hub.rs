@@ -449,8 +449,8 @@ impl<T: Send + Sync + 'static> Inside<T> {
         if !due.acknowledgements.is_empty() && self.lifecycle.is_leaving() {
             return self.register.turn_away(due);
         }
-        // The first frame is part of the answer, and goes its way.
-        if due.number == 1 || goes_out && self.delivers(&due) {
+        // The first frame is part of the answer, and goes its way; it is delivered like all others.
+        if (goes_out || due.number == 1) && self.delivers(&due) {
             // One that was dropped since has said goodbye, or will be found to be gone.
             unwind::contained(|| _ = due.sink.frames.send(Frame { number: due.number, body }));
         }
@@ -465,7 +465,7 @@ impl<T: Send + Sync + 'static> Inside<T> {
     fn delivers(&mut self, due: &Due<T>) -> bool {
         let Some(world) = self.world.upgrade() else { return false };
         let reader = &due.sink.subscriber;
-        let Err(refusal) = world.deliver(reader, due.key) else {
+        let Err(refusal) = world.deliver(self.lifecycle.address(), reader, due.key) else {
             self.evictions.delivered(reader);
             return true;
         };

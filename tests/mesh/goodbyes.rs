@@ -118,3 +118,232 @@ async fn a_storm_is_summed_up() {
     assert_eq!(lines, 2 * 10, "two readers, ten minutes");
     assert_eq!(mesh.evictions(&address).promises, 1200);
 }
+
+/// R49, R50: one identity at two addresses is two registrations; the goodbye of one evicts nobody of the
+/// other.
+#[tokio::test(start_paused = true)]
+async fn a_goodbye_at_one_address_is_none_at_another() {
+    let (mesh, here) = mesh();
+    let there = address("prices/usd");
+    mesh.store(&there, 7);
+    let stream = StreamId::mint();
+    let mut stays = mesh.subscribe(&here, stream).await.unwrap().into_stream();
+    let goes = mesh.subscribe(&there, stream).await.unwrap().into_stream();
+    drop(goes);
+    mesh.write(&here, 2).await.unwrap();
+    assert_eq!((value(&mut stays).await, value(&mut stays).await), (1, 2));
+    assert_eq!((mesh.subscribers(&here), mesh.subscribers(&there)), (1, 0));
+    assert_eq!(mesh.evictions(&here).verdicts, 0);
+}
+
+/// R51: a reader that came back was delivered to, by the state that it was answered with, so its next
+/// refusal is news; and no storm goes on over it.
+#[tokio::test(start_paused = true)]
+async fn the_answer_to_an_ask_is_a_delivery() {
+    let heard = heard::Heard::begin();
+    let (mesh, address) = mesh();
+    mesh.set_idle_release(Duration::MAX);
+    let mut reader = subscribe(&mesh, &address).await;
+    for roll in 1..=2 {
+        let faults = (mesh.drop_goodbyes(&address), mesh.forget_releases(&address));
+        let stream = reader.stream();
+        drop(reader);
+        mesh.write(&address, 2 * roll).await.unwrap();
+        mesh.write(&address, 2 * roll + 1).await.unwrap();
+        drop(faults);
+        reader = mesh.subscribe(&address, stream).await.unwrap().into_stream();
+        // Longer than what is called a storm.
+        advance(31 * 60 * SECOND).await;
+    }
+    advance(SECOND).await;
+    let said = heard.all();
+    let count = |start| said.iter().filter(|it| it.message().starts_with(start)).count();
+    assert_eq!((count("deliveries are refused"), count("storming")), (2, 0));
+    let swallowed = said.iter().filter(|it| it.message().starts_with("deliveries are refused"));
+    assert!(swallowed.into_iter().all(|it| it.field("swallowed") == "0"), "news each time");
+    assert_eq!(value(&mut reader).await, 5);
+}
+
+/// What is said again can be lost again; then the first frame finds out.
+#[tokio::test(start_paused = true)]
+async fn a_goodbye_that_waited_can_be_lost() {
+    let (mesh, address) = mesh();
+    let gone = subscribe(&mesh, &address).await;
+    let (route, lost) = (mesh.refuse_route(&address), mesh.drop_goodbyes(&address));
+    drop(gone);
+    drop(lost);
+    drop(route);
+    assert_eq!(mesh.subscribers(&address), 1, "lost when it was said");
+
+    let gone = subscribe(&mesh, &address).await;
+    let route = mesh.refuse_route(&address);
+    drop(gone);
+    let lost = mesh.drop_goodbyes(&address);
+    drop(route);
+    assert_eq!(mesh.subscribers(&address), 2, "lost when it was said again");
+    drop(lost);
+    mesh.write(&address, 2).await.unwrap();
+    assert_eq!((mesh.subscribers(&address), mesh.evictions(&address).evicted), (0, 2));
+}
+
+/// A host that leaves, is killed or is not reached: the goodbye is heard there or never, and the owner's
+/// successor knows nothing of the stream.
+#[tokio::test(start_paused = true)]
+async fn a_goodbye_to_a_host_that_goes_hits_no_successor() {
+    type Fault = fn(&Mesh<u64>) -> FaultGuard<u64>;
+    let faults: [Fault; 4] = [
+        |mesh| mesh.linger_host("host-1"),
+        |mesh| mesh.drain_host("host-1"),
+        |mesh| mesh.kill_host("host-1"),
+        |mesh| mesh.refuse_host("host-1"),
+    ];
+    for begin in faults {
+        for is_late in [false, true] {
+            let (mesh, address) = crate::mesh();
+            mesh.add_host("host-2");
+            let (gone, rolled) =
+                (subscribe(&mesh, &address).await, subscribe(&mesh, &address).await);
+            let unreached = is_late.then(|| mesh.refuse_route(&address));
+            let fault = begin(&mesh);
+            let stream = rolled.stream();
+            drop(gone);
+            advance(10 * SECOND).await;
+            drop((fault, unreached));
+            advance(10 * SECOND).await;
+            settle().await;
+
+            let mut rolled =
+                (mesh.subscribe(&address, stream).await.unwrap().into_stream(), rolled);
+            mesh.write(&address, 2).await.unwrap();
+            assert_eq!((value(&mut rolled.0).await, value(&mut rolled.0).await), (1, 2));
+            assert_eq!(
+                (mesh.streams(&address), mesh.evictions(&address).verdicts),
+                (vec![stream], 0)
+            );
+        }
+    }
+}
+
+/// An owner that is recycled while answers are held refuses them, and those who held them said no goodbye.
+#[tokio::test(start_paused = true)]
+async fn a_held_ask_that_is_refused_is_no_goodbye() {
+    let (mesh, address) = mesh();
+    let hold = mesh.hold_state(&address);
+    let stream = StreamId::mint();
+    let mut ask = Box::pin(mesh.subscribe(&address, stream));
+    assert!((&mut ask).now_or_never().is_none());
+    settle().await;
+    mesh.recycle(&address).expect("it loads");
+    assert!(in_time(ask).await.is_err());
+    drop(hold);
+    advance(5 * SECOND).await;
+    settle().await;
+
+    let mut back = mesh.subscribe(&address, stream).await.unwrap().into_stream();
+    mesh.write(&address, 2).await.unwrap();
+    assert_eq!((value(&mut back).await, value(&mut back).await), (1, 2));
+    assert_eq!(mesh.evictions(&address).verdicts, 0);
+}
+
+/// Nothing is held while a line is written: whoever writes it may use the mesh, and even end what it is
+/// told of.
+#[tokio::test(start_paused = true)]
+async fn whoever_writes_a_line_may_use_the_mesh() {
+    let (mesh, address) = mesh();
+    mesh.set_idle_release(Duration::MAX);
+    let closed = subscribe(&mesh, &address).await;
+    let rolled = subscribe(&mesh, &address).await;
+    let stays = subscribe(&mesh, &address).await;
+    let unheard = mesh.drop_goodbyes(&address);
+    drop(closed);
+    let unknown = mesh.forget_releases(&address);
+    drop(rolled);
+    drop((unheard, unknown));
+
+    let mut left = vec![subscribe(&mesh, &address).await];
+    let (inner, here, stream) = (mesh.clone(), address.clone(), stays.stream());
+    let _calling = back::calls_back(move || {
+        inner.streams(&here);
+        inner.evictions(&here);
+        drop(inner.refuse_route(&here));
+        drop(inner.refuse_host("host-1"));
+        inner.beat(&here, stream);
+        _ = inner.subscribe(&here, StreamId::mint()).now_or_never();
+        _ = inner.write(&here, 9).now_or_never();
+        _ = format!("{inner:?}");
+        left.pop(); // its goodbye
+    });
+    mesh.write(&address, 2).await.unwrap();
+    settle().await;
+    assert!(back::calls() > 2, "lines were written");
+    // The one that was closed, and the one whose frame was under way when it said goodbye.
+    assert_eq!(mesh.evictions(&address).evicted, 2);
+    assert!(mesh.streams(&address).contains(&stays.stream()));
+
+    // And recycles the owner that has it written.
+    let (inner, here) = (mesh.clone(), address.clone());
+    let _ending = back::calls_back(move || _ = inner.recycle(&here));
+    let fault = (mesh.drop_goodbyes(&address), mesh.forget_releases(&address));
+    drop(stays);
+    // One of the writes above may be before it, and its lines then end the owner.
+    _ = in_time(mesh.write(&address, 3)).await;
+    drop(fault);
+    advance(5 * SECOND).await;
+    settle().await;
+    assert_eq!(mesh.activation_of(&address), None);
+}
+
+/// A subscriber that runs code of the test's own for each event, one at a time.
+mod back {
+    use std::{
+        cell::{Cell, RefCell},
+        fmt::Debug,
+    };
+
+    use tracing::{Event, Metadata, Subscriber, field, span, subscriber::DefaultGuard};
+
+    type Code = Box<dyn FnMut()>;
+
+    thread_local! {
+        static CODE: RefCell<Option<Code>> = const { RefCell::new(None) };
+        static CALLS: Cell<u32> = const { Cell::new(0) };
+    }
+
+    pub(super) fn calls() -> u32 {
+        CALLS.get()
+    }
+
+    pub(super) fn calls_back(code: impl FnMut() + 'static) -> DefaultGuard {
+        CODE.set(Some(Box::new(code)));
+        tracing::subscriber::set_default(Back)
+    }
+
+    struct Back;
+
+    impl Subscriber for Back {
+        fn enabled(&self, of: &Metadata<'_>) -> bool {
+            of.target().starts_with("rideout")
+        }
+
+        fn event(&self, event: &Event<'_>) {
+            // Its fields are written, as a subscriber that keeps them would.
+            event.record(&mut |_: &field::Field, value: &dyn Debug| _ = format!("{value:?}"));
+            let Some(mut code) = CODE.take() else { return };
+            CALLS.set(CALLS.get() + 1);
+            code();
+            CODE.set(Some(code));
+        }
+
+        fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+            span::Id::from_u64(1)
+        }
+
+        fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+        fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+        fn enter(&self, _: &span::Id) {}
+
+        fn exit(&self, _: &span::Id) {}
+    }
+}

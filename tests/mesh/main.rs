@@ -33,6 +33,7 @@ mod feeds;
 mod goodbyes;
 mod hostile;
 mod hosts;
+mod interleavings;
 mod landings;
 mod leftovers;
 mod owners;
