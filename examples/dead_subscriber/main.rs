@@ -15,7 +15,8 @@
 //! The table has, for each minute, the refusals and the lines at `WARN` that are about the clients that
 //! vanished, as a subscriber of the example's own counts them, and the evictions. The lines are those of
 //! the log that sums up (`R51`), and what else is told of the storm; a log that does not would have one
-//! for each refusal. What clients in a roll were refused is told below it.
+//! for each refusal. It knows 512 addresses: where more are refused by turns, most refusals are lines again,
+//! and the rule alone helps. What clients in a roll were refused is told below it.
 //!
 //! The last line is one of JSON: the sums. It exits with 1 where somebody was evicted wrongly or lost its
 //! stream by a roll, or where the rule left more than one refused push for a client that vanished, or did

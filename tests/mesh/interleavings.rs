@@ -33,6 +33,9 @@ struct Entry {
     gone: Option<(Drop, Instant)>,
 }
 
+/// A write that waits, with what holds it, and its value.
+type Parked = (FaultGuard<u64>, JoinHandle<Result<u64, Refusal>>, u64);
+
 #[derive(Debug, Default)]
 struct Happened {
     pushes: u64,
@@ -62,7 +65,7 @@ struct Model<'a> {
     served: BTreeMap<usize, Entry>,
     owed: Vec<(usize, u64)>,
     routes: Vec<FaultGuard<u64>>,
-    parked: Option<(FaultGuard<u64>, JoinHandle<Result<u64, Refusal>>, u64)>,
+    parked: Option<Parked>,
     registrations: u64,
     latest: u64,
     // Of the current owner: promises, and evictions.
@@ -115,10 +118,10 @@ impl<'a> Model<'a> {
             }
             _ => self.push().await,
         }
-        let streams: Vec<_> = self.mesh.streams(&self.address);
+        let mut served = self.mesh.streams(&self.address);
         let mut expected: Vec<_> = self.served.keys().map(|it| self.streams[*it]).collect();
-        let mut served = streams.clone();
-        (served.sort(), expected.sort());
+        served.sort();
+        expected.sort();
         assert_eq!(served, expected);
     }
 
