@@ -287,11 +287,13 @@ impl<T> World<T> {
             state.hosts.restart(host);
         }
         let teardown = state.settings.teardown;
+        // Taken in the same step: what starts on the host after it is of its new life.
+        let owners = state.directory.owners();
         drop(state);
 
-        // What is on the host in its new life serves.
-        let owners = self.owners_on(host);
-        for hub in owners.iter().filter(|hub| restarts && hub.lifecycle().is_leaving()) {
+        let of_its_last_life =
+            |hub: &&Arc<Hub<T>>| hub.host().name() == host && hub.lifecycle().is_leaving();
+        for hub in owners.iter().filter(of_its_last_life).filter(|_| restarts) {
             hub.end(stops(hub.host()), teardown);
         }
         self.say_goodbyes();

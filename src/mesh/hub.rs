@@ -266,7 +266,7 @@ impl<T: Send + Sync + 'static> Inside<T> {
             self.hand_out();
             self.look_at_host();
         }
-        self.leave();
+        self.leave().await;
     }
 
     /// Closes and opens the gates as the faults say.
@@ -490,8 +490,8 @@ impl<T: Send + Sync + 'static> Inside<T> {
 
     /// It is dead and its teardown completed: refuses what still came, and announces the end where that
     /// is to be announced.
-    fn leave(mut self) {
-        self.sweep_rest();
+    async fn leave(mut self) {
+        self.sweep_rest().await;
         let is_announced = self.lifecycle.ending().is_some_and(|ending| ending.is_announced());
         let activation = self.lifecycle.activation().clone();
         for &stream in self.told.iter().filter(|_| is_announced) {
@@ -499,12 +499,13 @@ impl<T: Send + Sync + 'static> Inside<T> {
         }
     }
 
-    fn sweep_rest(&mut self) {
+    async fn sweep_rest(&mut self) {
         self.reads.tear_down();
         self.writes.tear_down();
         self.told.extend(self.register.end());
         self.requests.close();
-        while let Ok(request) = self.requests.try_recv() {
+        // One that is being sent at this moment is waited for.
+        while let Some(request) = self.requests.recv().await {
             self.lifecycle.discard(request);
         }
     }

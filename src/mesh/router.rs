@@ -96,7 +96,7 @@ impl<T: Send + Sync + 'static> World<T> {
     }
 
     /// Starts the owners that left with their host, where that is possible now: a child's when its
-    /// parent's has moved, all when there is a host that takes them.
+    /// parent's has moved. Others wait for the next that leaves, or for an ask.
     fn move_displaced(self: &Arc<Self>) {
         let mut displaced = mem::take(&mut lock(&self.state).displaced);
         // Parents first.

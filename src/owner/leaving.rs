@@ -139,7 +139,8 @@ pub enum HostPhase {
 ///    [announcements](Self::announcement). The silence of a plain dispose has this exception.
 /// 3. [`close`](Self::close): nothing goes out.
 ///
-/// Meanwhile, and after it, each address is [handed off](Self::hand_off) once its owner is idle.
+/// After that each address is [handed off](Self::hand_off) once its owner is idle: handed off before, an
+/// owner ends with streams whose readers nobody has told.
 ///
 /// A refusal is the answer of the call it refuses and goes back the way that came; no door is asked
 /// for it. A host that comes back is a new `LeavingHost`, under the old name if need be, which
