@@ -21,6 +21,13 @@
 //! runs outside of it. Time is an argument (`now`), but for the driver of an end, which takes a
 //! [`Timer`](crate::time::Timer). The embedded `mesh` (feature `mesh`) is put together from them.
 //!
+//! # What its readers see
+//!
+//! A stream whose sender is dropped completes, and completes its rider too, in silence: items and the
+//! end of a stream come before news. Where that is what a going owner looks like, readers set
+//! [`re_ask_on_completion`](crate::RideOut::re_ask_on_completion); where it is not, the owner keeps
+//! its sinks until it has told them that it ended (`R43`).
+//!
 //! # Examples
 //!
 //! The least that an owner does:

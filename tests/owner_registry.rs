@@ -59,7 +59,10 @@ fn a_disposing_owner_is_handed_out_and_a_dead_one_never() {
     first.force();
     assert_eq!(owners.resolve(first.address()), None);
     assert!(owners.living().is_empty());
-    assert!(owners.remove(&first), "its entry was still there, and handed nothing out");
+    assert!(
+        owners.remove(first.address(), first.activation()),
+        "its entry was still there, and handed nothing out"
+    );
 }
 
 #[test]
@@ -94,10 +97,10 @@ fn a_predecessor_does_not_remove_its_successor() {
     first.force();
     owners.enter(&second, 2).unwrap();
 
-    assert!(!owners.remove(&first));
+    assert!(!owners.remove(first.address(), first.activation()));
     assert_eq!(owners.resolve(second.address()), Some(2));
-    assert!(owners.remove(&second));
-    assert!(!owners.remove(&second));
+    assert!(owners.remove(second.address(), second.activation()));
+    assert!(!owners.remove(second.address(), second.activation()));
     assert_eq!(owners.resolve(second.address()), None);
 }
 
@@ -152,7 +155,7 @@ fn users_values_are_cloned_and_dropped_outside_the_lock() {
     first.force();
     owners.enter(&second, nosy()).unwrap();
     assert_eq!(looks.load(Relaxed), 3, "replaced");
-    assert!(owners.remove(&second));
+    assert!(owners.remove(second.address(), second.activation()));
     assert_eq!(looks.load(Relaxed), 4, "removed");
 }
 
@@ -200,7 +203,7 @@ proptest! {
                 }
                 Op::Remove(who) => {
                     let is_there = entries.get(&(who % 2)) == Some(&who);
-                    prop_assert_eq!(owners.remove(&all[who]), is_there);
+                    prop_assert_eq!(owners.remove(all[who].address(), all[who].activation()), is_there);
                     if is_there {
                         entries.remove(&(who % 2));
                     }

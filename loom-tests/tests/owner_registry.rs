@@ -25,7 +25,7 @@ fn a_late_removal_leaves_the_successor() {
 
         let going = {
             let (owners, first) = (owners.clone(), first.clone());
-            thread::spawn(move || _ = owners.remove(&first))
+            thread::spawn(move || _ = owners.remove(first.address(), first.activation()))
         };
         owners.enter(&second, 2).unwrap();
         going.join().unwrap();

@@ -64,7 +64,7 @@ impl<T> Directory<T> {
         let lifecycle = hub.lifecycle();
         let gone = self.owners.resolve(lifecycle.address());
         if let Some(gone) = &gone {
-            self.owners.remove(gone.lifecycle());
+            self.owners.remove(gone.lifecycle().address(), gone.lifecycle().activation());
             self.lost.remove(gone.lifecycle().activation());
             // It was lost, perhaps without anybody to say so.
             self.teardowns.remove(gone.lifecycle().activation());
@@ -83,7 +83,7 @@ impl<T> Directory<T> {
         {
             self.teardowns.remove(&oldest);
         }
-        self.owners.remove(lifecycle);
+        self.owners.remove(lifecycle.address(), lifecycle.activation());
     }
 
     /// Notes that an owner was killed: its lease runs, its teardown never comes.

@@ -85,6 +85,36 @@ pub use self::{
 /// # Ok(())
 /// # }
 /// ```
+///
+/// An owner's task owes its end: one that panics or is aborted has told nobody, and its address would be
+/// held by something that neither serves nor ends. Let it force the end where it is dropped:
+///
+/// ```
+/// use rideout::owner::Lifecycle;
+///
+/// struct Owner {
+///     lifecycle: Lifecycle,
+/// }
+///
+/// impl Drop for Owner {
+///     fn drop(&mut self) {
+///         self.lifecycle.force(); // nothing, where it has ended
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let lifecycle = Lifecycle::new("prices/eur".parse()?);
+/// let owner = Owner { lifecycle: lifecycle.clone() };
+/// let task = tokio::spawn(async move {
+///     let _owner = owner;
+///     panic!("a handler did");
+/// });
+/// assert!(task.await.is_err());
+/// lifecycle.teardown().completed().await; // another may start
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Lifecycle {
     shared: Arc<Shared>,
@@ -329,7 +359,8 @@ impl Lifecycle {
     /// Says that its host is stopping: from here on it refuses, and its refusals say so (`R45`).
     ///
     /// It goes on living until it is told to end, so that what it has begun can be finished and its
-    /// address handed off.
+    /// address handed off. It wakes nobody: who hands it off looks at it
+    /// ([`is_leaving`](Lifecycle::is_leaving)).
     ///
     /// # Examples
     ///

@@ -16,6 +16,7 @@ use std::{collections::BTreeMap, error::Error, fmt};
 
 use super::{Lifecycle, RunLevel};
 use crate::{
+    activation::Activation,
     address::Address,
     sync::{Arc, Mutex, lock},
 };
@@ -25,7 +26,8 @@ use crate::{
 /// An owner is whatever its requests are handed to: the sender of a mailbox, an `Arc` of a service. It
 /// is entered with its [`Lifecycle`], which says whether it lives and which activation it is; the
 /// registry watches nothing and runs no task. Have an owner taken out when it dies, once it is entered:
-/// an entry that stays hands nothing out, yet holds the owner until it is replaced.
+/// an entry that stays hands nothing out, yet holds the owner until it is replaced. One whose task is
+/// gone and that nobody has ended lives here for ever: see [`Lifecycle`] for its guard.
 ///
 /// # Clone
 ///
@@ -41,8 +43,9 @@ use crate::{
 /// let enter = |owner: &'static str| {
 ///     let lifecycle = Lifecycle::new(address.clone());
 ///     owners.enter(&lifecycle, owner)?;
-///     let (owners, gone) = (owners.clone(), lifecycle.clone());
-///     lifecycle.on_death(move || _ = owners.remove(&gone));
+///     let (owners, gone) = (owners.clone(), lifecycle.activation().clone());
+///     let address = address.clone();
+///     lifecycle.on_death(move || _ = owners.remove(&address, &gone));
 ///     Ok::<_, Box<dyn std::error::Error>>(lifecycle)
 /// };
 ///
@@ -54,7 +57,7 @@ use crate::{
 /// assert_eq!(owners.resolve(&address), None);
 ///
 /// enter("the second")?;
-/// assert!(!owners.remove(&first)); // it is no longer there
+/// assert!(!owners.remove(&address, first.activation())); // it is no longer there
 /// assert_eq!(owners.resolve(&address), Some("the second"));
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
@@ -124,20 +127,19 @@ impl<O> Registry<O> {
         Ok(())
     }
 
-    /// Removes the entry of `lifecycle`; returns whether it was there. That of another activation at
-    /// the same path stays.
+    /// Removes the entry of `activation` at `address`; returns whether it was there. That of another
+    /// activation at the same path stays.
     ///
     /// # Examples
     ///
     /// See [`Registry`].
-    pub fn remove(&self, lifecycle: &Lifecycle) -> bool {
-        let path = lifecycle.address().path();
+    pub fn remove(&self, address: &Address, activation: &Activation) -> bool {
+        let path = address.path();
 
         let mut entries = lock(&self.entries);
         // Invariant 3.
-        let is_its_own = entries
-            .get(path)
-            .is_some_and(|entry| entry.lifecycle.activation() == lifecycle.activation());
+        let is_its_own =
+            entries.get(path).is_some_and(|entry| entry.lifecycle.activation() == activation);
         let removed = if is_its_own { entries.remove(path) } else { None };
         drop(entries);
         removed.is_some() // Dropped here, after the lock (invariant 4).

@@ -37,7 +37,8 @@ const MOST_TOMBSTONES: usize = 65_536;
 /// was asked for by, or the activation of the subscriber. Two registrations of one key must differ, or
 /// the goodbye of one would be the other's.
 ///
-/// A subscriber registers here before it asks the owner, so that what the owner sends finds it.
+/// Register a target with the answer to its ask, before the first frame behind it: an ask that is refused,
+/// such as a refresh beside a live stream, is no registration.
 ///
 /// # Memory
 ///

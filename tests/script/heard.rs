@@ -6,14 +6,14 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, Once},
 };
 
 use tracing::{
     Event, Level, Metadata, Subscriber,
     field::{Field, Visit},
     span,
-    subscriber::DefaultGuard,
+    subscriber::{DefaultGuard, Interest},
 };
 
 /// One event: its level, and its fields by name, `message` among them.
@@ -51,6 +51,11 @@ pub(crate) struct Heard {
 
 impl Heard {
     pub(crate) fn begin() -> Self {
+        // Where an event is met first by a thread on which nobody listens, `tracing` may keep that for
+        // good. With somebody there who never says so, each thread is asked each time.
+        static DEAF: Once = Once::new();
+        DEAF.call_once(|| _ = tracing::subscriber::set_global_default(Deaf));
+
         let said = Arc::default();
         let guard = tracing::subscriber::set_default(Ear(Arc::clone(&said)));
         Heard { said, _guard: guard }
@@ -63,6 +68,33 @@ impl Heard {
 }
 
 struct Ear(Arc<Mutex<Vec<Said>>>);
+
+/// Hears nothing, and keeps `tracing` asking.
+struct Deaf;
+
+impl Subscriber for Deaf {
+    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
+        Interest::sometimes()
+    }
+
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        false
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn event(&self, _: &Event<'_>) {}
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
 
 impl Subscriber for Ear {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
