@@ -36,7 +36,7 @@
 //! |---|---|
 //! | a route | [`hold_route`](Mesh::hold_route) at the activation that died, [`refuse_route`](Mesh::refuse_route) |
 //! | an owner | [`refuse_door`](Mesh::refuse_door), [`hold_state`](Mesh::hold_state), [`hold_store`](Mesh::hold_store) |
-//! | what is sent | [`drop_frames`](Mesh::drop_frames), [`drop_goodbyes`](Mesh::drop_goodbyes), [`silence_feed`](Mesh::silence_feed) |
+//! | what is sent | [`drop_frames`](Mesh::drop_frames), [`silence_feed`](Mesh::silence_feed), [`drop_goodbyes`](Mesh::drop_goodbyes), [`forget_releases`](Mesh::forget_releases) |
 //! | a host | [`refuse_host`](Mesh::refuse_host), [`linger_host`](Mesh::linger_host), [`drain_host`](Mesh::drain_host), [`kill_host`](Mesh::kill_host) |
 //!
 //! # Time
