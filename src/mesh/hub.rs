@@ -41,6 +41,8 @@ use super::{
 };
 use crate::{
     activation::StreamId,
+    address::Address,
+    diagnosis::{Line, RefusalLog},
     owner::{Ending, EvictionCounts, Evictions, Gates, LeavingHost, Lifecycle, Message, RunLevel},
     refusal::{News, Refusal},
     sync::lock,
@@ -93,6 +95,8 @@ impl<T: Send + Sync + 'static> Hub<T> {
             requests,
             state: None,
             evictions: Evictions::new(lifecycle.address().clone()),
+            log: RefusalLog::new(),
+            began: TokioTimer.now(),
             told: Vec::new(),
         };
         let task = tokio::spawn(inside.run(watchdog)).abort_handle();
@@ -210,6 +214,10 @@ struct Inside<T> {
     // `None` until it is loaded.
     state: Option<Arc<Versioned<T>>>,
     evictions: Evictions,
+    // One identity may be read at two addresses: what one owner is refused is no affair of the other's log.
+    log: RefusalLog,
+    // What its times are counted from.
+    began: Instant,
     // Who was served at the end.
     told: Vec<StreamId>,
 }
@@ -467,12 +475,26 @@ impl<T: Send + Sync + 'static> Inside<T> {
         let reader = &due.sink.subscriber;
         let Err(refusal) = world.deliver(self.lifecycle.address(), reader, due.key) else {
             self.evictions.delivered(reader);
+            self.log.delivered(reader);
             return true;
         };
-        if self.evictions.refused(reader, &refusal, TokioTimer.now()) {
+        let now = TokioTimer.now();
+        self.warn(reader, &refusal, now);
+        if self.evictions.refused(reader, &refusal, now) {
             self.register.unsubscribe(due.key, due.attempt);
         }
         false
+    }
+
+    /// Says of a refused delivery what is worth a line (`R51`).
+    fn warn(&mut self, reader: &Address, refusal: &Refusal, now: Instant) {
+        let owner = self.lifecycle.address();
+        match self.log.refused(reader, now.saturating_duration_since(self.began)) {
+            Line::Warn { swallowed } => {
+                tracing::warn!(%owner, %reader, swallowed, "deliveries are refused: {refusal}");
+            }
+            Line::Debug => tracing::debug!(%owner, %reader, "a delivery is refused: {refusal}"),
+        }
     }
 
     fn tell(&self, stream: StreamId, news: News) {

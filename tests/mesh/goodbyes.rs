@@ -136,6 +136,32 @@ async fn a_goodbye_at_one_address_is_none_at_another() {
     assert_eq!(mesh.evictions(&here).verdicts, 0);
 }
 
+/// R51: one identity at two addresses is two readers in the log: what one owner delivers makes no news of
+/// what the other is refused.
+#[tokio::test(start_paused = true)]
+async fn a_delivery_of_one_owner_clears_no_line_of_another() {
+    let heard = heard::Heard::begin();
+    let (mesh, here) = mesh();
+    let there = address("prices/usd");
+    mesh.store(&there, 7);
+    let stream = StreamId::mint();
+    let gone = mesh.subscribe(&here, stream).await.unwrap().into_stream();
+    let _stays = mesh.subscribe(&there, stream).await.unwrap().into_stream();
+    let faults = (mesh.drop_goodbyes(&here), mesh.forget_releases(&here));
+    drop(gone);
+    for at in 0..120 {
+        mesh.write(&here, at).await.unwrap();
+        mesh.write(&there, at).await.unwrap();
+        advance(SECOND).await;
+    }
+    drop(faults);
+    let said = heard.all();
+    let lines = said.iter().filter(|it| it.message().starts_with("deliveries are refused"));
+    let lines: Vec<_> = lines.map(|it| (it.field("owner"), it.field("swallowed"))).collect();
+    assert_eq!(lines, [("prices/eur", "0"), ("prices/eur", "59")]);
+    assert_eq!(mesh.evictions(&here).promises, 120);
+}
+
 /// R51: a reader that came back was delivered to, by the state that it was answered with, so its next
 /// refusal is news; and no storm goes on over it.
 #[tokio::test(start_paused = true)]
