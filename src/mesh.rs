@@ -293,6 +293,9 @@ impl<T> Mesh<T> {
     /// Sets how long an owner serves a reader that gives no sign (10 min), for owners that start from
     /// here on (`R44b`).
     ///
+    /// The route remembers for 10 min that a reader is gone (`R49`): one that was not pushed to meanwhile, and
+    /// whose goodbye was lost, is refused with a promise after that, until this time is over.
+    ///
     /// # Examples
     ///
     /// ```

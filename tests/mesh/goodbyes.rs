@@ -48,6 +48,28 @@ async fn a_reader_that_may_come_back_is_not_dropped() {
     assert_eq!((mesh.subscribers(&address), mesh.evictions(&address).promises), (1, 100));
 }
 
+/// R49: what the route knows of a reader that is gone it forgets, to the instant, and then promises; only
+/// its silence ends it.
+#[tokio::test(start_paused = true)]
+async fn a_release_is_remembered_for_ten_minutes() {
+    for (idle, evicted) in [(599, 1), (600, 0)] {
+        let (mesh, address) = mesh();
+        mesh.set_idle_release(1200 * SECOND);
+        let gone = subscribe(&mesh, &address).await;
+        let fault = mesh.drop_goodbyes(&address);
+        drop(gone);
+        advance(idle * SECOND).await;
+        mesh.write(&address, 2).await.unwrap();
+        let counts = mesh.evictions(&address);
+        assert_eq!((counts.evicted, counts.promises), (evicted, 1 - evicted));
+
+        advance(600 * SECOND + SECOND).await;
+        settle().await;
+        assert_eq!(mesh.subscribers(&address), 0);
+        drop(fault);
+    }
+}
+
 /// R49: the goodbye of a predecessor that comes late leaves its successor alone, at both ends.
 #[tokio::test(start_paused = true)]
 async fn a_late_goodbye_hits_no_successor() {
