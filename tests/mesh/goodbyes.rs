@@ -212,6 +212,40 @@ async fn the_answer_to_an_ask_is_a_delivery() {
     assert_eq!(value(&mut reader).await, 5);
 }
 
+/// R50: one that was refused and then said goodbye is no part of a storm that comes after it.
+#[tokio::test(start_paused = true)]
+async fn a_storm_is_over_those_that_are_served() {
+    let heard = heard::Heard::begin();
+    let (mesh, address) = mesh();
+    mesh.set_idle_release(Duration::MAX);
+    let (leaves, vanishes) = (subscribe(&mesh, &address).await, subscribe(&mesh, &address).await);
+    let held = mesh.hold_store(&address);
+    let mut write = Box::pin(mesh.write(&address, 2));
+    assert!((&mut write).now_or_never().is_none());
+    settle().await;
+    let (unknown, unreached) = (mesh.forget_releases(&address), mesh.refuse_route(&address));
+    drop(leaves);
+    drop(held);
+    assert_eq!(in_time(write).await, Ok(2));
+    assert_eq!(mesh.evictions(&address).promises, 1, "its goodbye is still to come");
+    drop(unreached);
+    assert_eq!(mesh.streams(&address), [vanishes.stream()]);
+
+    advance(20 * 60 * SECOND).await;
+    let unheard = mesh.drop_goodbyes(&address);
+    drop(vanishes);
+    for minute in 0..40 {
+        mesh.write(&address, minute).await.unwrap();
+        advance(60 * SECOND).await;
+    }
+    drop((unknown, unheard));
+    let said = heard.all();
+    let storms = said.iter().filter(|it| it.message().starts_with("storming"));
+    let facts = ["subscribers", "refusals", "lasting"];
+    let storms: Vec<_> = storms.map(|it| facts.map(|fact| it.field(fact))).collect();
+    assert_eq!(storms, [["1", "31", "1800s"]]);
+}
+
 /// What is said again can be lost again; then the first frame finds out.
 #[tokio::test(start_paused = true)]
 async fn a_goodbye_that_waited_can_be_lost() {
