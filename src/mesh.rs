@@ -78,7 +78,7 @@ use std::{
     collections::HashMap,
     fmt,
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 mod ask;
@@ -114,11 +114,9 @@ use self::{
 use crate::{
     activation::StreamId,
     address::Address,
-    diagnosis::RefusalLog,
     owner::{Targets, Waves},
     sync::lock,
     teardown::Teardown,
-    time::{Timer, TokioTimer},
 };
 
 /// A mesh in this process, whose owners hold values of `T`.
@@ -160,8 +158,6 @@ struct World<T> {
     store: Arc<Store<T>>,
     // Complete when the mesh is gone.
     gone: Teardown,
-    // What the log's times are counted from.
-    began: Instant,
     waves: Waves,
     state: Mutex<State<T>>,
 }
@@ -177,7 +173,6 @@ struct State<T> {
     // two addresses. And what they could not say yet.
     targets: Targets<(Address, StreamId), u32>,
     goodbyes: Vec<Goodbye<T>>,
-    log: RefusalLog,
     news: NewsListeners,
     feed: FeedListeners,
     // How many subscriptions were asked for, by path, and the number of the last ask.
@@ -227,17 +222,13 @@ impl<T> Mesh<T> {
             displaced: Vec::new(),
             targets: Targets::new(),
             goodbyes: Vec::new(),
-            log: RefusalLog::new(),
             news: NewsListeners::default(),
             feed: FeedListeners::default(),
             asks: HashMap::new(),
             attempts: 0,
         });
         let (store, gone) = (Arc::new(Store::new()), Teardown::new());
-
-        let began = TokioTimer.now();
-
-        Self { world: Arc::new(World { store, gone, began, waves: Waves::new(), state }) }
+        Self { world: Arc::new(World { store, gone, waves: Waves::new(), state }) }
     }
 
     /// Sets how long a request is on its way to its owner (0). The answer is there at that instant.
@@ -301,6 +292,9 @@ impl<T> Mesh<T> {
 
     /// Sets how long an owner serves a reader that gives no sign (10 min), for owners that start from
     /// here on (`R44b`).
+    ///
+    /// The route remembers for 10 min that a reader is gone (`R49`): one that was not pushed to meanwhile, and
+    /// whose goodbye was lost, is refused with a promise after that, until this time is over.
     ///
     /// # Examples
     ///

@@ -11,7 +11,6 @@ use super::{
 use crate::{
     activation::StreamId,
     address::Address,
-    diagnosis::Line,
     owner::LeavingHost,
     refusal::Refusal,
     sync::lock,
@@ -130,7 +129,7 @@ impl<T> World<T> {
         drop(goodbyes);
     }
 
-    /// Delivers what `owner` sends to the reader of `stream`, and logs what is worth a line (`R51`).
+    /// Delivers what `owner` sends to the reader of `stream`.
     ///
     /// # Errors
     ///
@@ -142,20 +141,6 @@ impl<T> World<T> {
         stream: StreamId,
     ) -> Result<(), Refusal> {
         let (target, now) = ((owner.clone(), stream), TokioTimer.now());
-        let (refusal, line) = {
-            let state = &mut *lock(&self.state);
-            let Err(refusal) = state.targets.deliver(reader, &target, now) else {
-                state.log.delivered(reader);
-                return Ok(());
-            };
-            (refusal, state.log.refused(reader, now.saturating_duration_since(self.began)))
-        };
-        match line {
-            Line::Warn { swallowed } => {
-                tracing::warn!(%reader, swallowed, "deliveries are refused: {refusal}");
-            }
-            Line::Debug => tracing::debug!(%reader, "a delivery is refused: {refusal}"),
-        }
-        Err(refusal)
+        lock(&self.state).targets.deliver(reader, &target, now)
     }
 }

@@ -14,6 +14,7 @@
 //! 4. A waker that panics is the affair of who waits with it: the hub and all others go on.
 
 use std::{
+    collections::HashSet,
     future::{pending, poll_fn},
     pin::pin,
     sync::{
@@ -41,6 +42,8 @@ use super::{
 };
 use crate::{
     activation::StreamId,
+    address::Address,
+    diagnosis::{Line, RefusalLog},
     owner::{Ending, EvictionCounts, Evictions, Gates, LeavingHost, Lifecycle, Message, RunLevel},
     refusal::{News, Refusal},
     sync::lock,
@@ -93,6 +96,9 @@ impl<T: Send + Sync + 'static> Hub<T> {
             requests,
             state: None,
             evictions: Evictions::new(lifecycle.address().clone()),
+            refusing: HashSet::new(),
+            log: RefusalLog::new(),
+            began: TokioTimer.now(),
             told: Vec::new(),
         };
         let task = tokio::spawn(inside.run(watchdog)).abort_handle();
@@ -210,6 +216,12 @@ struct Inside<T> {
     // `None` until it is loaded.
     state: Option<Arc<Versioned<T>>>,
     evictions: Evictions,
+    // Those whose last frame was refused, and who were not dropped for it.
+    refusing: HashSet<StreamId>,
+    // One identity may be read at two addresses: what one owner is refused is no affair of the other's log.
+    log: RefusalLog,
+    // What its times are counted from.
+    began: Instant,
     // Who was served at the end.
     told: Vec<StreamId>,
 }
@@ -437,10 +449,23 @@ impl<T: Send + Sync + 'static> Inside<T> {
                 .world
                 .upgrade()
                 .is_none_or(|world| lock(&world.state).faults.has(path, Part::Frames));
-        for due in self.register.publish() {
+        let frames = self.register.publish();
+        self.forget_those_that_left(&frames);
+        for due in frames {
             self.send(due, body.clone(), !is_silent);
         }
         self.register.set_evictions(self.evictions.counts());
+    }
+
+    /// Whoever was refused and has said goodbye since is part of no storm.
+    fn forget_those_that_left(&mut self, frames: &[Due<T>]) {
+        if self.refusing.is_empty() {
+            return;
+        }
+        let served: HashSet<_> = frames.iter().map(|due| due.key).collect();
+        for stream in self.refusing.extract_if(|stream| !served.contains(stream)) {
+            self.evictions.forget(&subscriber(stream));
+        }
     }
 
     /// Sends a frame, where it goes out, and gives the answers that waited for it.
@@ -467,12 +492,30 @@ impl<T: Send + Sync + 'static> Inside<T> {
         let reader = &due.sink.subscriber;
         let Err(refusal) = world.deliver(self.lifecycle.address(), reader, due.key) else {
             self.evictions.delivered(reader);
+            self.log.delivered(reader);
+            self.refusing.remove(&due.key);
             return true;
         };
-        if self.evictions.refused(reader, &refusal, TokioTimer.now()) {
+        let now = TokioTimer.now();
+        self.warn(reader, &refusal, now);
+        if self.evictions.refused(reader, &refusal, now) {
             self.register.unsubscribe(due.key, due.attempt);
+            self.refusing.remove(&due.key);
+        } else {
+            self.refusing.insert(due.key);
         }
         false
+    }
+
+    /// Says of a refused delivery what is worth a line (`R51`).
+    fn warn(&mut self, reader: &Address, refusal: &Refusal, now: Instant) {
+        let owner = self.lifecycle.address();
+        match self.log.refused(reader, now.saturating_duration_since(self.began)) {
+            Line::Warn { swallowed } => {
+                tracing::warn!(%owner, %reader, swallowed, "deliveries are refused: {refusal}");
+            }
+            Line::Debug => tracing::debug!(%owner, %reader, "a delivery is refused: {refusal}"),
+        }
     }
 
     fn tell(&self, stream: StreamId, news: News) {

@@ -74,6 +74,8 @@ impl<T> Register<T> {
     ) -> Option<Due<T>> {
         let asked = lock(&self.served).ask(stream, attempt, sink, held, TokioTimer.now());
         self.refuse(asked.refused);
+        // The reader before is woken, as in `refuse_all`.
+        unwind::contained(|| drop(asked.replaced));
         asked.frame
     }
 

@@ -48,6 +48,28 @@ async fn a_reader_that_may_come_back_is_not_dropped() {
     assert_eq!((mesh.subscribers(&address), mesh.evictions(&address).promises), (1, 100));
 }
 
+/// R49: what the route knows of a reader that is gone it forgets, to the instant, and then promises; only
+/// its silence ends it.
+#[tokio::test(start_paused = true)]
+async fn a_release_is_remembered_for_ten_minutes() {
+    for (idle, evicted) in [(599, 1), (600, 0)] {
+        let (mesh, address) = mesh();
+        mesh.set_idle_release(1200 * SECOND);
+        let gone = subscribe(&mesh, &address).await;
+        let fault = mesh.drop_goodbyes(&address);
+        drop(gone);
+        advance(idle * SECOND).await;
+        mesh.write(&address, 2).await.unwrap();
+        let counts = mesh.evictions(&address);
+        assert_eq!((counts.evicted, counts.promises), (evicted, 1 - evicted));
+
+        advance(600 * SECOND + SECOND).await;
+        settle().await;
+        assert_eq!(mesh.subscribers(&address), 0);
+        drop(fault);
+    }
+}
+
 /// R49: the goodbye of a predecessor that comes late leaves its successor alone, at both ends.
 #[tokio::test(start_paused = true)]
 async fn a_late_goodbye_hits_no_successor() {
@@ -136,6 +158,32 @@ async fn a_goodbye_at_one_address_is_none_at_another() {
     assert_eq!(mesh.evictions(&here).verdicts, 0);
 }
 
+/// R51: one identity at two addresses is two readers in the log: what one owner delivers makes no news of
+/// what the other is refused.
+#[tokio::test(start_paused = true)]
+async fn a_delivery_of_one_owner_clears_no_line_of_another() {
+    let heard = heard::Heard::begin();
+    let (mesh, here) = mesh();
+    let there = address("prices/usd");
+    mesh.store(&there, 7);
+    let stream = StreamId::mint();
+    let gone = mesh.subscribe(&here, stream).await.unwrap().into_stream();
+    let _stays = mesh.subscribe(&there, stream).await.unwrap().into_stream();
+    let faults = (mesh.drop_goodbyes(&here), mesh.forget_releases(&here));
+    drop(gone);
+    for at in 0..120 {
+        mesh.write(&here, at).await.unwrap();
+        mesh.write(&there, at).await.unwrap();
+        advance(SECOND).await;
+    }
+    drop(faults);
+    let said = heard.all();
+    let lines = said.iter().filter(|it| it.message().starts_with("deliveries are refused"));
+    let lines: Vec<_> = lines.map(|it| (it.field("owner"), it.field("swallowed"))).collect();
+    assert_eq!(lines, [("prices/eur", "0"), ("prices/eur", "59")]);
+    assert_eq!(mesh.evictions(&here).promises, 120);
+}
+
 /// R51: a reader that came back was delivered to, by the state that it was answered with, so its next
 /// refusal is news; and no storm goes on over it.
 #[tokio::test(start_paused = true)]
@@ -162,6 +210,40 @@ async fn the_answer_to_an_ask_is_a_delivery() {
     let swallowed = said.iter().filter(|it| it.message().starts_with("deliveries are refused"));
     assert!(swallowed.into_iter().all(|it| it.field("swallowed") == "0"), "news each time");
     assert_eq!(value(&mut reader).await, 5);
+}
+
+/// R50: one that was refused and then said goodbye is no part of a storm that comes after it.
+#[tokio::test(start_paused = true)]
+async fn a_storm_is_over_those_that_are_served() {
+    let heard = heard::Heard::begin();
+    let (mesh, address) = mesh();
+    mesh.set_idle_release(Duration::MAX);
+    let (leaves, vanishes) = (subscribe(&mesh, &address).await, subscribe(&mesh, &address).await);
+    let held = mesh.hold_store(&address);
+    let mut write = Box::pin(mesh.write(&address, 2));
+    assert!((&mut write).now_or_never().is_none());
+    settle().await;
+    let (unknown, unreached) = (mesh.forget_releases(&address), mesh.refuse_route(&address));
+    drop(leaves);
+    drop(held);
+    assert_eq!(in_time(write).await, Ok(2));
+    assert_eq!(mesh.evictions(&address).promises, 1, "its goodbye is still to come");
+    drop(unreached);
+    assert_eq!(mesh.streams(&address), [vanishes.stream()]);
+
+    advance(20 * 60 * SECOND).await;
+    let unheard = mesh.drop_goodbyes(&address);
+    drop(vanishes);
+    for minute in 0..40 {
+        mesh.write(&address, minute).await.unwrap();
+        advance(60 * SECOND).await;
+    }
+    drop((unknown, unheard));
+    let said = heard.all();
+    let storms = said.iter().filter(|it| it.message().starts_with("storming"));
+    let facts = ["subscribers", "refusals", "lasting"];
+    let storms: Vec<_> = storms.map(|it| facts.map(|fact| it.field(fact))).collect();
+    assert_eq!(storms, [["1", "31", "1800s"]]);
 }
 
 /// What is said again can be lost again; then the first frame finds out.

@@ -37,6 +37,23 @@ async fn a_reader_whose_waker_panics_harms_no_owner() {
     assert_eq!(subscribe(&mesh, &address).await.activation(), &owner);
 }
 
+/// A stream is asked for anew while its reader waits with a waker that panics: the owner that takes the
+/// place of its sink lives, and answers.
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_is_replaced_and_whose_waker_panics_harms_no_owner() {
+    let (mesh, address) = mesh();
+    let mut first = subscribe(&mesh, &address).await;
+    let owner = first.activation().clone();
+    assert_eq!(value(&mut first).await, 1);
+    assert!(first.poll_next_unpin(&mut Context::from_waker(&bomb())).is_pending());
+
+    let again = in_time(mesh.subscribe(&address, first.stream())).await.unwrap();
+    assert_eq!(again.activation(), Some(&owner));
+    assert_eq!(in_time(mesh.write(&address, 2)).await, Ok(2));
+    let mut again = again.into_stream();
+    assert_eq!((value(&mut again).await, value(&mut again).await), (1, 2));
+}
+
 /// One asker's waker panics at its answer: the others that were held are answered, by the owner.
 #[tokio::test(start_paused = true)]
 async fn an_asker_whose_waker_panics_costs_no_other_its_answer() {
