@@ -492,7 +492,11 @@ impl<T: Send + Sync + 'static> Inside<T> {
         let reader = &due.sink.subscriber;
         let Err(refusal) = world.deliver(self.lifecycle.address(), reader, due.key) else {
             self.evictions.delivered(reader);
-            self.log.delivered(reader);
+            let swallowed = self.log.delivered(reader);
+            if swallowed > 0 {
+                let owner = self.lifecycle.address();
+                tracing::info!(%owner, %reader, swallowed, "deliveries arrive again");
+            }
             self.refusing.remove(&due.key);
             return true;
         };
@@ -510,11 +514,10 @@ impl<T: Send + Sync + 'static> Inside<T> {
     /// Says of a refused delivery what is worth a line (`R51`).
     fn warn(&mut self, reader: &Address, refusal: &Refusal, now: Instant) {
         let owner = self.lifecycle.address();
-        match self.log.refused(reader, now.saturating_duration_since(self.began)) {
-            Line::Warn { swallowed } => {
-                tracing::warn!(%owner, %reader, swallowed, "deliveries are refused: {refusal}");
-            }
-            Line::Debug => tracing::debug!(%owner, %reader, "a delivery is refused: {refusal}"),
+        let line = self.log.refused(reader, now.saturating_duration_since(self.began));
+        // The others have their line of the evictions, which tell each refusal at `DEBUG`.
+        if let Line::Warn { swallowed } = line {
+            tracing::warn!(%owner, %reader, swallowed, "deliveries are refused: {refusal}");
         }
     }
 

@@ -138,6 +138,8 @@ async fn a_storm_is_summed_up() {
     let said = heard.all();
     let lines = said.iter().filter(|it| it.message().starts_with("deliveries are refused")).count();
     assert_eq!(lines, 2 * 10, "two readers, ten minutes");
+    let each = said.iter().filter(|it| it.message() == "a delivery was refused").count();
+    assert_eq!(each, 1200, "and each of them at `DEBUG`");
     assert_eq!(mesh.evictions(&address).promises, 1200);
 }
 
@@ -428,4 +430,29 @@ mod back {
 
         fn exit(&self, _: &span::Id) {}
     }
+}
+
+/// R51: what was swallowed until a delivery arrives again is told then.
+#[tokio::test(start_paused = true)]
+async fn what_was_swallowed_is_told_when_deliveries_arrive_again() {
+    let heard = heard::Heard::begin();
+    let (mesh, address) = mesh();
+    let rolled = subscribe(&mesh, &address).await;
+    let stream = rolled.stream();
+    let faults = (mesh.drop_goodbyes(&address), mesh.forget_releases(&address));
+    drop(rolled);
+    for at in 0..5 {
+        mesh.write(&address, at).await.unwrap();
+    }
+    drop(faults);
+    let told = || {
+        let said = heard.all();
+        let again = said.into_iter().filter(|it| it.message() == "deliveries arrive again");
+        again.map(|it| it.field("swallowed").to_owned()).collect::<Vec<_>>()
+    };
+    assert!(told().is_empty());
+    let back = mesh.subscribe(&address, stream).await.unwrap().into_stream();
+    mesh.write(&address, 9).await.unwrap();
+    assert_eq!(told(), ["4"]);
+    drop(back);
 }
