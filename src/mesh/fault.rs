@@ -202,20 +202,19 @@ impl<T> World<T> {
     fn look_at(&self, number: u64) {
         let (address, host) = match lock(&self.state).faults.get(number) {
             Some(Fault::Address(address, _)) => (Some(address.clone()), None),
-            Some(Fault::Host(host, away)) => (None, Some((host.clone(), *away))),
+            Some(Fault::Host(host, _)) => (None, Some(host.clone())),
             Some(Fault::HeldRoute(_)) | None => (None, None),
         };
         if let Some(address) = address {
             self.look(&address);
         }
-        match host {
-            Some((host, Away::Lingers | Away::Drains)) => self.stop(&host),
-            Some((host, Away::Killed)) => self.kill_host(&host),
-            Some((_, Away::Refused)) | None => {}
+        if let Some(host) = host {
+            self.look_at_host(&host);
         }
     }
 
-    /// A host was added, which a guard may have been waiting for.
+    /// A guard of a host has begun, or the host was added that a guard waited for. What has happened to
+    /// it already happens no second time.
     pub(super) fn look_at_host(&self, host: &str) {
         let [lingers, drains, is_killed] = {
             let faults = &lock(&self.state).faults;
