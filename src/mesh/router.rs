@@ -103,7 +103,7 @@ impl<T: Send + Sync + 'static> World<T> {
         displaced.sort();
         let mut waiting: Vec<Address> = Vec::new();
         for address in displaced {
-            let parent = address.path().rsplit_once('/').map(|(parent, _)| parent);
+            let parent = parent_of(&address);
             // Started before its parent it would have none.
             let waits = waiting.iter().any(|above| Some(above.path()) == parent)
                 || match unwind::caught(|| self.find_or_start(&address, "the hand-off")) {
@@ -171,6 +171,11 @@ impl<T> World<T> {
     }
 }
 
+/// Returns the path whose owner is the parent of the one at `address`.
+fn parent_of(address: &Address) -> Option<&str> {
+    address.path().rsplit_once('/').map(|(parent, _)| parent)
+}
+
 /// What one owner said of another's address, as the route passes it on: the tag is not that of the
 /// owner that was asked (`R3`, `R4`).
 fn relayed(refusal: Refusal) -> Refusal {
@@ -199,7 +204,7 @@ impl<T> State<T> {
         address: &Address,
         request: &str,
     ) -> Result<(LeavingHost, Lifecycle), Refusal> {
-        let parent = address.path().rsplit_once('/').and_then(|(parent, _)| parent.parse().ok());
+        let parent = parent_of(address).and_then(|parent| parent.parse().ok());
         let parent = parent.and_then(|parent| self.find(&parent)).filter(|parent| {
             // Nothing starts on a host that leaves (`R58`), nor on one that is gone, whose owners are being
             // killed. One that is ending says so itself.
