@@ -7,13 +7,14 @@ const SUBSCRIPTIONS: usize = 20_000;
 const BEATS: usize = 100_000;
 const OWNERS: usize = 10_000;
 
+fn runtime() -> tokio::runtime::Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_time().start_paused(true).build().unwrap()
+}
+
 #[test]
 fn subscriptions_that_come_and_go_leave_nothing() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .unwrap();
+    let runtime = runtime();
     let (mesh, address) = (Mesh::new(), "prices/eur".parse::<Address>().unwrap());
     mesh.store(&address, 1);
     let come_and_go = || {
@@ -32,11 +33,7 @@ fn subscriptions_that_come_and_go_leave_nothing() {
 /// R49: more readers than are remembered close in one instant, heard late, or not at all and evicted.
 #[test]
 fn goodbyes_are_remembered_in_a_bounded_number() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .unwrap();
+    let runtime = runtime();
     let (mesh, address) = (Mesh::new(), "prices/eur".parse::<Address>().unwrap());
     mesh.store(&address, 1);
     let crowd = || {
@@ -79,11 +76,7 @@ fn listeners_that_come_and_go_leave_nothing() {
 /// C22: over 10^5 beats, to an owner, to nobody, and to nowhere.
 #[test]
 fn beats_leave_nothing() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .unwrap();
+    let runtime = runtime();
     let (mesh, address) = (Mesh::new(), "prices/eur".parse::<Address>().unwrap());
     let nowhere = "prices/usd".parse::<Address>().unwrap();
     mesh.store(&address, 1);
@@ -106,11 +99,7 @@ fn beats_leave_nothing() {
 /// R42: who is dead is forgotten, though nobody asks for its address again.
 #[test]
 fn owners_that_come_and_go_leave_nothing() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .unwrap();
+    let runtime = runtime();
     let mesh = Mesh::new();
     mesh.set_teardown(std::time::Duration::ZERO);
     let come_and_go = |number: usize| {
