@@ -82,6 +82,7 @@ use std::{
 };
 
 mod ask;
+mod deliveries;
 mod directory;
 mod end;
 mod fault;

@@ -14,7 +14,6 @@
 //! 4. A waker that panics is the affair of who waits with it: the hub and all others go on.
 
 use std::{
-    collections::HashSet,
     future::{pending, poll_fn},
     pin::pin,
     sync::{
@@ -33,6 +32,7 @@ use tokio::{
 
 use super::{
     Settings, Versioned, World,
+    deliveries::Deliveries,
     fault::Part,
     goodbye::Goodbye,
     register::{Due, Held, Register, Sink, subscriber},
@@ -42,9 +42,7 @@ use super::{
 };
 use crate::{
     activation::StreamId,
-    address::Address,
-    diagnosis::{Line, RefusalLog},
-    owner::{Ending, EvictionCounts, Evictions, Gates, LeavingHost, Lifecycle, Message, RunLevel},
+    owner::{Ending, EvictionCounts, Gates, LeavingHost, Lifecycle, Message, RunLevel},
     refusal::{News, Refusal},
     sync::lock,
     time::{Timer, TokioTimer, later},
@@ -95,10 +93,7 @@ impl<T: Send + Sync + 'static> Hub<T> {
             ends: Arc::clone(&ends),
             requests,
             state: None,
-            evictions: Evictions::new(lifecycle.address().clone()),
-            refusing: HashSet::new(),
-            log: RefusalLog::new(),
-            began: TokioTimer.now(),
+            deliveries: Deliveries::new(lifecycle.address().clone()),
             told: Vec::new(),
         };
         let task = tokio::spawn(inside.run(watchdog)).abort_handle();
@@ -215,13 +210,7 @@ struct Inside<T> {
     requests: mpsc::UnboundedReceiver<Request<T>>,
     // `None` until it is loaded.
     state: Option<Arc<Versioned<T>>>,
-    evictions: Evictions,
-    // Those whose last frame was refused, and who were not dropped for it.
-    refusing: HashSet<StreamId>,
-    // One identity may be read at two addresses: what one owner is refused is no affair of the other's log.
-    log: RefusalLog,
-    // What its times are counted from.
-    began: Instant,
+    deliveries: Deliveries,
     // Who was served at the end.
     told: Vec<StreamId>,
 }
@@ -335,7 +324,7 @@ impl<T: Send + Sync + 'static> Inside<T> {
         // It ends them while it lives, and says so itself (`R43`); where its host has stopped they have
         // been told, and nothing goes out any more (`R46`).
         for stream in self.register.release_idle() {
-            self.evictions.forget(&subscriber(stream));
+            self.deliveries.forget(stream);
             if self.host.outbound(self.lifecycle.address()).is_ok() {
                 self.tell(stream, News::Ended(Some(self.lifecycle.activation().clone())));
             }
@@ -450,22 +439,11 @@ impl<T: Send + Sync + 'static> Inside<T> {
                 .upgrade()
                 .is_none_or(|world| lock(&world.state).faults.has(path, Part::Frames));
         let frames = self.register.publish();
-        self.forget_those_that_left(&frames);
+        self.deliveries.are_to(frames.iter().map(|due| due.key));
         for due in frames {
             self.send(due, body.clone(), !is_silent);
         }
-        self.register.set_evictions(self.evictions.counts());
-    }
-
-    /// Whoever was refused and has said goodbye since is part of no storm.
-    fn forget_those_that_left(&mut self, frames: &[Due<T>]) {
-        if self.refusing.is_empty() {
-            return;
-        }
-        let served: HashSet<_> = frames.iter().map(|due| due.key).collect();
-        for stream in self.refusing.extract_if(|stream| !served.contains(stream)) {
-            self.evictions.forget(&subscriber(stream));
-        }
+        self.register.set_evictions(self.deliveries.counts());
     }
 
     /// Sends a frame, where it goes out, and gives the answers that waited for it.
@@ -491,34 +469,13 @@ impl<T: Send + Sync + 'static> Inside<T> {
         let Some(world) = self.world.upgrade() else { return false };
         let reader = &due.sink.subscriber;
         let Err(refusal) = world.deliver(self.lifecycle.address(), reader, due.key) else {
-            self.evictions.delivered(reader);
-            let swallowed = self.log.delivered(reader);
-            if swallowed > 0 {
-                let owner = self.lifecycle.address();
-                tracing::info!(%owner, %reader, swallowed, "deliveries arrive again");
-            }
-            self.refusing.remove(&due.key);
+            self.deliveries.arrived(reader, due.key);
             return true;
         };
-        let now = TokioTimer.now();
-        self.warn(reader, &refusal, now);
-        if self.evictions.refused(reader, &refusal, now) {
+        if self.deliveries.refused(reader, due.key, &refusal) {
             self.register.unsubscribe(due.key, due.attempt);
-            self.refusing.remove(&due.key);
-        } else {
-            self.refusing.insert(due.key);
         }
         false
-    }
-
-    /// Says of a refused delivery what is worth a line (`R51`).
-    fn warn(&mut self, reader: &Address, refusal: &Refusal, now: Instant) {
-        let owner = self.lifecycle.address();
-        let line = self.log.refused(reader, now.saturating_duration_since(self.began));
-        // The others have their line of the evictions, which tell each refusal at `DEBUG`.
-        if let Line::Warn { swallowed } = line {
-            tracing::warn!(%owner, %reader, swallowed, "deliveries are refused: {refusal}");
-        }
     }
 
     fn tell(&self, stream: StreamId, news: News) {
@@ -531,28 +488,22 @@ impl<T: Send + Sync + 'static> Inside<T> {
     fn sweep(&mut self) {
         self.reads.tear_down();
         self.writes.tear_down();
-        self.told = self.register.end();
+        self.told.extend(self.register.end());
     }
 
     /// It is dead and its teardown completed: refuses what still came, and announces the end where that
     /// is to be announced.
     async fn leave(mut self) {
-        self.sweep_rest().await;
-        let is_announced = self.lifecycle.ending().is_some_and(|ending| ending.is_announced());
-        let activation = self.lifecycle.activation().clone();
-        for &stream in self.told.iter().filter(|_| is_announced) {
-            self.tell(stream, News::Ended(Some(activation.clone())));
-        }
-    }
-
-    async fn sweep_rest(&mut self) {
-        self.reads.tear_down();
-        self.writes.tear_down();
-        self.told.extend(self.register.end());
+        self.sweep();
         self.requests.close();
         // One that is being sent at this moment is waited for.
         while let Some(request) = self.requests.recv().await {
             self.lifecycle.discard(request);
+        }
+        let is_announced = self.lifecycle.ending().is_some_and(|ending| ending.is_announced());
+        let activation = self.lifecycle.activation().clone();
+        for &stream in self.told.iter().filter(|_| is_announced) {
+            self.tell(stream, News::Ended(Some(activation.clone())));
         }
     }
 }
