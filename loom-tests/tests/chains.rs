@@ -6,10 +6,18 @@ mod common;
 #[allow(dead_code, reason = "for other models")]
 mod world;
 
-use common::check;
-use loom::thread;
-use rideout_under_loom::{Budget, Rejection, RideError};
-use world::{Script, World, chain, join, next, poll, ride, settle, spawn, with_an_attempt_out};
+use std::{
+    sync::Arc as StdArc,
+    task::{Context, Waker},
+};
+
+use common::{Counter, check};
+use futures_core::Stream;
+use loom::{sync::Arc, thread};
+use rideout_under_loom::{Budget, CarrierExt, Rejection, RideError};
+use world::{
+    Script, World, attempt, chain, join, next, poll, ride, settle, spawn, with_an_attempt_out,
+};
 
 /// A chain is dropped while its attempt is out, and another is built: that one is told what the
 /// first had taken on, charges nothing a second time, and never overlaps it.
@@ -123,6 +131,50 @@ fn a_charged_attempt_waits_for_the_old_ones_attempt() {
         ride(&mut new, || world.all_covered());
         join([finishes]);
         world.judge(&mut new, 3);
+    });
+}
+
+/// The old one's attempt is ended from outside, and the old one is not polled any more: the attempt is
+/// gone before its place is free, and the rejection comes to the new chain.
+#[test]
+fn what_is_rejected_from_outside_comes_to_the_new_chain() {
+    check("rejected_from_outside", None, 5, || {
+        let world = World::new(0, Script { lingers: true, ..Script::default() });
+        let (carrier, asked) = (world.carrier.clone(), Arc::clone(&world));
+        let probe = move |charge| attempt(Arc::clone(&asked), charge);
+        let old = carrier.triggers().charge(&carrier).defer(probe).concat_attempts(&carrier);
+        let mut old = Box::pin(old);
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(old.as_mut().poll_next(&mut cx).is_pending());
+
+        let mut new = chain(&world);
+        let announces = thread::spawn(move || {
+            old.as_mut().reject(Rejection::by_route(), None);
+            old
+        });
+        assert!(matches!(next(&mut new), Some(Ok(()))));
+        drop(announces.join().unwrap());
+        world.judge(&mut new, 2);
+    });
+}
+
+/// A chain goes while it waits, for a trigger or for the place (C39): nothing of it stays.
+#[test]
+fn a_chain_that_goes_while_it_waits_is_forgotten() {
+    check("chain_forgotten", None, 2, || {
+        let world = World::new(1, Script { lingers: true, ..Script::default() });
+        let first = with_an_attempt_out(&world);
+        let task = StdArc::new(Counter::default());
+        let feed = spawn(&world, |world| world.nudge(0));
+        let mut second = chain(&world);
+        // It waits for a trigger, or with one in hand for the place.
+        let waker = Waker::from(StdArc::clone(&task));
+        assert!(second.as_mut().poll_next(&mut Context::from_waker(&waker)).is_pending());
+        drop((second, waker));
+        assert_eq!(StdArc::strong_count(&task), 1, "its waker is kept");
+        join([feed]);
+        drop(first);
+        world.judge(&mut chain(&world), 2);
     });
 }
 

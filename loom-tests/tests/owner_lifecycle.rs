@@ -132,13 +132,16 @@ fn the_last_reply_and_the_end_do_not_miss_each_other() {
     });
 }
 
-/// The same with two replies, and a driver that waits: it is woken, and goes to the end.
+/// The same with two replies, and a driver that waits for both: it is woken, and goes to the end.
 #[test]
 fn a_driver_that_waits_for_replies_is_woken() {
     check("driver_is_woken", Some(2), 20, || {
         let life = owner();
         let (one, other) = (life.pending(), life.pending());
-        let driven = spawn(&life, |life| block_on(driver(&life)));
+        let driven = spawn(&life, |life| {
+            block_on(driver(&life));
+            assert!(life.is_idle(), "a reply is pending");
+        });
         let replies = thread::spawn(move || drop(one));
         dispose(life.clone());
         drop(other);
@@ -253,6 +256,17 @@ fn no_level_is_missed() {
             assert!(ready || task.count() > 0, "it was not woken");
             assert!(poll_once(&mut wait, Waker::noop()).is_ready());
         }
+    });
+}
+
+/// Who waits for the start is ready at its look or woken by it.
+#[test]
+fn the_start_is_not_missed() {
+    check("start", None, 2, || {
+        let life = owner();
+        let starts = spawn(&life, |life| life.started());
+        block_on(life.reached(RunLevel::Started));
+        starts.join().unwrap();
     });
 }
 

@@ -38,15 +38,34 @@ fn a_consequence_at_the_end_is_not_lost() {
     });
 }
 
+/// A consequence that is asked for while the wave is on joins it: the wave is not over before it.
+#[test]
+fn a_consequence_in_the_wave_is_waited_for() {
+    check("consequence_in_the_wave", None, 3, || {
+        let (waves, eur, usd) = (Waves::new(), owner("eur"), owner("usd"));
+        let wave = waves.land(|| [eur.clone()], Ending::recycle());
+        let dying = thread::spawn(move || eur.force());
+        waves.recycle(&usd, Ending::recycle());
+        // Over is for good, so it was on when that was asked for.
+        let joined = !wave.is_over();
+        dying.join().unwrap();
+        assert!(!joined || !wave.is_over());
+        usd.force();
+        assert!(wave.is_over());
+    });
+}
+
 /// The last member's end and the wave's waiter: it is woken.
 #[test]
 fn who_waits_for_the_wave_hears_of_its_end() {
     check("end_of_wave", None, 5, || {
         let (waves, eur, usd) = (Waves::new(), owner("eur"), owner("usd"));
         let wave = waves.land(|| [eur.clone(), usd.clone()], Ending::recycle());
-        usd.force();
-        let dying = thread::spawn(move || eur.force());
+        eur.force();
+        let last = usd.teardown().clone();
+        let dying = thread::spawn(move || usd.force());
         block_on(wave);
+        assert!(last.is_complete());
         dying.join().unwrap();
     });
 }

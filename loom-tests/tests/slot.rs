@@ -297,6 +297,21 @@ fn a_claimer_that_is_dropped_takes_nobodys_wake_up_along() {
     });
 }
 
+/// A claimer leaves while it waits (C39), beside a trigger: nothing of it stays.
+#[test]
+fn a_claimer_that_leaves_early_is_forgotten() {
+    check("claimer_forgotten", None, 2, || {
+        let world = World::new(1);
+        let task = StdArc::new(Counter::default());
+        let feed = spawn(&world, |world| world.trigger(0));
+        _ = poll_once(&mut world.slot.claim(), &Waker::from(StdArc::clone(&task)));
+        assert_eq!(StdArc::strong_count(&task), 1, "its waker is kept");
+        join([feed]);
+        world.drive(world.slot.try_claim());
+        world.judge(1);
+    });
+}
+
 /// A claimer is moved to another task while it waits (C38): that one is woken.
 #[test]
 fn a_moved_claimer_is_woken_where_it_was_polled_last() {

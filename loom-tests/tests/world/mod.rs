@@ -59,16 +59,16 @@ pub(crate) struct Asked {
 }
 
 /// The attempt that is out, until it is dropped.
-struct Out<'a>(&'a World);
+struct Out(Arc<World>);
 
-impl<'a> Out<'a> {
-    fn new(world: &'a World) -> Self {
+impl Out {
+    fn new(world: Arc<World>) -> Self {
         world.look(|ghost| assert!(!std::mem::replace(&mut ghost.out, true), "two are out"));
         Out(world)
     }
 }
 
-impl Drop for Out<'_> {
+impl Drop for Out {
     fn drop(&mut self) {
         self.0.look(|ghost| ghost.out = false);
     }
@@ -145,8 +145,20 @@ impl World {
     }
 }
 
-pub(crate) async fn attempt(world: Arc<World>, charge: Charge) -> Result<(), Judged<()>> {
-    let _out = Out::new(&world);
+/// An ask, from its first poll on, and until it is dropped, which may be after its answer.
+pub(crate) fn attempt(
+    world: Arc<World>,
+    charge: Charge,
+) -> impl Future<Output = Result<(), Judged<()>>> {
+    let mut ask = Box::pin(ask(Arc::clone(&world), charge));
+    let mut out = None;
+    poll_fn(move |cx| {
+        out.get_or_insert_with(|| Out::new(Arc::clone(&world)));
+        ask.as_mut().poll(cx)
+    })
+}
+
+async fn ask(world: Arc<World>, charge: Charge) -> Result<(), Judged<()>> {
     if world.script.says_when {
         world.carrier.asking();
     }

@@ -36,7 +36,7 @@ pub(crate) const OWNER_REGISTRY: Part = Part {
             name: "a dead one is handed out",
             file: "src/owner/registry.rs",
             old: "(!entry.is_dead()).then(",
-            new: "Some(entry.owner.clone()).or_else(",
+            new: "true.then(",
         },
     ],
 };

@@ -25,13 +25,6 @@ pub(crate) const OWNER_WAVE: Part = Part {
             new: "",
         },
         Mutant {
-            name: "a consequence joins after it is told",
-            file: "src/owner/wave.rs",
-            old: "                wave.expect(lifecycle);\n                false",
-            new: "                let told = lifecycle.dispose(ending.clone());\n                \
-                  wave.expect(lifecycle);\n                return told;",
-        },
-        Mutant {
             name: "a successor is told in the wave",
             file: "src/owner/wave.rs",
             old: "            Some(_) => true,",
