@@ -6,17 +6,20 @@ mod contract;
 
 use std::{
     cell::{Cell, RefCell},
-    fmt::Debug,
+    fmt::{self, Debug},
     future::{Pending, Ready, pending, ready},
     rc::Rc,
 };
 
-use chain::{Asking, Chain, Owner, Probe, absent, by_owner, draining, within};
-use contract::{Case, Strict, keeps, keeps_as_a_future};
-use futures::{FutureExt, Stream, StreamExt, stream};
+use chain::{Asking, Chain, No, Outcome, Owner, Probe, absent, by_owner, draining, within};
+use contract::{
+    After, Case, Strict, hand_clock::Mine, is_bounded, is_bounded_as_a_future, keeps,
+    keeps_as_a_future, outlives_panics, outlives_panics_as_a_future, pausing,
+};
+use futures::{FutureExt, Stream, StreamExt, future, stream};
 use rideout::{
-    Budget, Carrier, CarrierExt, Charge, Claim, Completed, Judged, Permit, Rejection, RideError,
-    Slot, Teardown,
+    Address, Budget, Carrier, CarrierExt, Charge, Claim, Completed, Judged, Permit, Refused,
+    Rejection, RideError, Ruling, Slot, Teardown,
     carrier::{Attempt, Charges, ConcatAttempts, Defer, Trigger, Triggers},
 };
 
@@ -24,24 +27,19 @@ fn carrier() -> Carrier {
     within(Budget::default().re_asks(2))
 }
 
+fn endless() -> Carrier {
+    within(Budget::default().activations(u32::MAX).re_asks(u32::MAX))
+}
+
 /// What shows that a chain is gone: nobody has the place.
-fn free(carrier: &Carrier) -> impl FnOnce() + use<> {
+fn free(carrier: &Carrier) -> impl Fn() + use<> {
     let carrier = carrier.clone();
     move || assert!(!format!("{carrier:?}").contains("taken: true"), "{carrier:?}")
 }
 
-/// So many rejections by the route, and then the end; pending before each, and strict about it.
-fn rejections(many: usize) -> impl Stream<Item = Rejection> + Unpin + Debug {
+/// So many rejections by the route, and then the end; strict about it.
+fn rejections(many: usize) -> Strict<impl Stream<Item = Rejection> + Unpin + Debug> {
     Strict::new(stream::iter((0..many).map(|_| Rejection::by_route())))
-}
-
-/// A stream that is pending before each item, as one that waits for something.
-fn stuttering<St: Stream + Unpin>(mut stream: St) -> impl Stream<Item = St::Item> + Unpin {
-    let mut stutters = false;
-    Strict::new(stream::poll_fn(move |cx| {
-        stutters = !stutters;
-        if stutters { std::task::Poll::Pending } else { stream.poll_next_unpin(cx) }
-    }))
 }
 
 #[test]
@@ -67,8 +65,33 @@ fn charges_keep_what_streams_keep() {
     // Fewer than the budget, exactly as many, and more, with the give-up in between.
     for many in [0, 1, 2, 3, 10] {
         keeps(|| Case::new(rejections(many).charge(&carrier())));
-        keeps(|| Case::new(stuttering(rejections(many)).charge(&carrier())));
+        keeps(|| Case::new(pausing(rejections(many)).charge(&carrier())));
     }
+}
+
+/// A trigger of the user's own.
+#[derive(Debug)]
+struct Mined(Mine);
+
+impl From<Mined> for Trigger {
+    fn from(Mined(mine): Mined) -> Self {
+        mine.step("trigger");
+        Trigger::Rejected(Rejection::by_route())
+    }
+}
+
+#[test]
+fn charges_outlive_panics() {
+    outlives_panics(&["stream", "trigger"], |mine| {
+        let triggers = [(); 2].map(|()| Mined(mine.clone()));
+        let triggers = Strict::new(stream::iter(triggers)).mined("stream", mine);
+        Case::new(triggers.charge(&carrier()))
+    });
+}
+
+#[test]
+fn charges_take_one_at_a_time() {
+    is_bounded(1, |turns| turns.of(stream::repeat(Rejection::by_route())).charge(&endless()));
 }
 
 #[test]
@@ -76,22 +99,67 @@ fn deferred_attempts_keep_what_streams_keep() {
     for many in [0, 1, 2, 3, 10] {
         keeps(|| Case::new(rejections(many).charge(&carrier()).defer(|_| pending::<()>())));
         let charges = || Strict::new(rejections(many).charge(&carrier()));
-        keeps(|| Case::new(stuttering(charges()).defer(|_| ready(()))));
+        keeps(|| Case::new(pausing(charges()).defer(|_| ready(()))));
     }
 }
 
 #[test]
+fn deferred_attempts_outlive_panics() {
+    outlives_panics(&["stream"], |mine| {
+        let charges = Strict::new(rejections(2).charge(&carrier())).mined("stream", mine);
+        Case::new(charges.defer(|_| ready(())))
+    });
+}
+
+#[test]
+fn deferred_attempts_are_made_one_at_a_time() {
+    is_bounded(1, |turns| {
+        let charges = stream::repeat(Rejection::by_route()).charge(&endless());
+        turns.of(charges).defer(|_| ready(()))
+    });
+}
+
+/// An attempt whose probe returns `future`.
+fn attempt<Fut: Future>(mut probe: impl FnMut() -> Fut) -> Attempt<impl FnMut(Charge) -> Fut, Fut> {
+    let mut attempts = rejections(1).charge(&carrier()).defer(move |_| probe());
+    let attempt = attempts.next().now_or_never().flatten().expect("at hand");
+    attempt.expect("within the budget")
+}
+
+#[test]
 fn an_attempt_keeps_what_futures_keep() {
-    keeps_as_a_future(|| {
-        let (teardown, mut attempts) = (Teardown::new(), rejections(1).charge(&carrier()));
-        let charge = attempts.next().now_or_never().flatten().expect("at hand");
-        let joins = teardown.clone();
-        let mut attempts = stream::iter([charge]).defer(move |_| joins.completed());
-        let attempt = attempts.next().now_or_never().flatten().expect("at hand");
-        let left = teardown.clone();
-        Case::new(attempt.expect("within the budget"))
-            .stimulus(move || assert!(teardown.complete()))
+    keeps_as_a_future(After::Ready, || {
+        let teardown = Teardown::new();
+        let (joins, left) = (teardown.clone(), teardown.clone());
+        Case::new(attempt(move || Strict::new(joins.completed())))
+            .stimulus(move || _ = teardown.complete())
             .gone(move || assert_eq!(left.waiters(), 0))
+    });
+}
+
+#[test]
+fn an_attempt_outlives_panics() {
+    outlives_panics_as_a_future(&["probe", "ask, polled"], |mine| {
+        let mine = mine.clone();
+        Case::new(attempt(move || {
+            mine.step("probe");
+            Strict::new(ready(())).mined("ask, polled", &mine)
+        }))
+    });
+}
+
+#[test]
+fn an_attempt_polls_its_ask_once_a_poll() {
+    is_bounded_as_a_future(1, |turns| {
+        let turns = turns.clone();
+        attempt(move || {
+            let turns = turns.clone();
+            future::poll_fn(move |cx| {
+                turns.take();
+                cx.waker().wake_by_ref();
+                std::task::Poll::<()>::Pending
+            })
+        })
     });
 }
 
@@ -101,7 +169,7 @@ fn chains(ends: impl Fn(&Carrier, &Owner) + Clone + 'static) {
     keeps(|| {
         let (carrier, owner) = (carrier(), Owner::default());
         let (asks, ends, mut steps) = (owner.clone(), ends.clone(), 0);
-        let chain = stuttering(carrier.triggers())
+        let chain = pausing(carrier.triggers())
             .charge(&carrier)
             .defer(move |charge| asks.ask(charge))
             .concat_attempts(&carrier);
@@ -113,12 +181,11 @@ fn chains(ends: impl Fn(&Carrier, &Owner) + Clone + 'static) {
         case.stimulus(move || {
             steps += 1;
             match (steps, owner.outstanding()) {
-                (4, 1) => owner.says(draining(Rejection::by_route())),
-                (8, 1) => owner.says(Ok(7)),
-                (10 | 12, _) => carrier.reject(by_owner("0A")),
-                (13, _) => carrier.nudge(),
-                (20.., _) => ends(&carrier, &owner),
-                _ => {}
+                (1, 1) => owner.says(draining(Rejection::by_route())),
+                (2 | 4 | 6, _) => carrier.reject(by_owner("0A")),
+                (3 | 5, 1) => owner.says(Ok(7)),
+                (7, _) => carrier.nudge(),
+                _ => ends(&carrier, &owner),
             }
         })
     });
@@ -141,7 +208,8 @@ fn chains_keep_what_streams_keep_to_a_give_up() {
 fn chains_keep_what_streams_keep_to_a_take_over() {
     let taken = Rc::new(RefCell::new(Vec::new()));
     chains(move |carrier, owner| {
-        taken.borrow_mut().push(carrier.triggers());
+        let newer = carrier.triggers();
+        taken.borrow_mut().push(newer);
         if owner.outstanding() == 1 {
             owner.says(Ok(8));
         }
@@ -156,7 +224,7 @@ fn chains_keep_what_streams_keep_to_the_end_of_their_stream() {
             let (carrier, owner) = (carrier(), Owner::default());
             let asks = owner.clone();
             let attempts =
-                stuttering(rejections(many)).charge(&carrier).defer(move |charge| asks.ask(charge));
+                pausing(rejections(many)).charge(&carrier).defer(move |charge| asks.ask(charge));
             let chain = Strict::new(attempts).concat_attempts(&carrier);
             let case = Case::new(chain).gone(free(&carrier));
             case.stimulus(move || {
@@ -168,9 +236,90 @@ fn chains_keep_what_streams_keep_to_the_end_of_their_stream() {
     }
 }
 
+/// An error whose ruling steps on the mine.
+#[derive(Debug)]
+struct Mean(Judged<No>, Mine);
+
+impl fmt::Display for Mean {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Refused for Mean {
+    fn ruling(&self, asked: &Address) -> Ruling {
+        self.1.step("ruling");
+        self.0.ruling(asked)
+    }
+}
+
+/// Neither place nor charge is lost: dropped with it, the attempt is owed to the chain that follows.
+#[test]
+fn chains_outlive_panics() {
+    outlives_panics(&["ask, polled", "probe", "ruling", "stream"], |mine| {
+        let (carrier, asked) = (carrier(), Rc::new(Cell::new(0)));
+        carrier.reject(by_owner("0A"));
+        let (probes, replies) = (mine.clone(), Rc::clone(&asked));
+        let probe = move |charge: Charge| {
+            probes.step("probe");
+            let reply: Outcome = match (charge.count(), replies.get()) {
+                // Charged to the owner first, and then to the route.
+                (1, 0) => draining(Rejection::by_route()),
+                (1, 1) => Ok(7),
+                _ => absent(),
+            };
+            replies.set(replies.get() + 1);
+            let reply = reply.map_err(|error| Mean(error, probes.clone()));
+            Strict::new(ready(reply)).mined("ask, polled", &probes)
+        };
+        let triggers = Strict::new(carrier.triggers()).mined("stream", mine);
+        let chain = triggers.charge(&carrier).defer(probe).concat_attempts(&carrier);
+        let (nudged, left) = (carrier.clone(), carrier.clone());
+        let free = free(&carrier);
+        Case::new(chain).stimulus(move || nudged.nudge()).gone(move || {
+            free();
+            // The next chain has the place at once, if it is asked for.
+            left.nudge();
+            let mut next = Box::pin(
+                left.triggers()
+                    .charge(&left)
+                    .defer(|_| ready(Outcome::Ok(9)))
+                    .concat_attempts(&left),
+            );
+            assert!(matches!(next.next().now_or_never(), Some(Some(Ok(9)))), "the place is lost");
+        })
+    });
+}
+
+/// However much arrives: 32 turns, of 32 arrivals each.
+#[test]
+fn chains_take_so_many_turns_in_a_poll() {
+    is_bounded(32 * 32, |turns| {
+        let carrier = endless();
+        let arrivals = turns.of(stream::repeat(Rejection::by_route()));
+        arrivals
+            .charge(&carrier)
+            .defer(|_| ready(draining(Rejection::by_route())))
+            .concat_attempts(&carrier)
+    });
+}
+
+/// However often it is refused: 32 asks.
+#[test]
+fn chains_take_so_many_refusals_in_a_poll() {
+    is_bounded(32, |turns| {
+        let (carrier, turns) = (endless(), turns.clone());
+        let refused = move |_| {
+            turns.take();
+            ready(draining(Rejection::by_route()))
+        };
+        carrier.triggers().charge(&carrier).defer(refused).concat_attempts(&carrier)
+    });
+}
+
 #[test]
 fn a_claim_keeps_what_futures_keep() {
-    keeps_as_a_future(|| {
+    keeps_as_a_future(After::Pending, || {
         let slot = Slot::new();
         let (feed, left) = (slot.clone(), slot.clone());
         Case::new(slot.claim())
@@ -181,11 +330,11 @@ fn a_claim_keeps_what_futures_keep() {
 
 #[test]
 fn a_completion_keeps_what_futures_keep() {
-    keeps_as_a_future(|| {
+    keeps_as_a_future(After::Ready, || {
         let teardown = Teardown::new();
         let left = teardown.clone();
         Case::new(teardown.completed())
-            .stimulus(move || assert!(teardown.complete()))
+            .stimulus(move || _ = teardown.complete())
             .gone(move || assert_eq!(left.waiters(), 0))
     });
 }
@@ -264,74 +413,4 @@ fn debug_asks_nothing_of_closures() {
     }
     let attempt: &Attempt<_, Pending<_>> = &chain.as_mut().attempt().expect("running");
     assert!(format!("{attempt:?}").starts_with("Attempt { charge: Charge"));
-}
-
-/// The harness itself: each fault is found.
-mod the_harness_finds {
-    use std::{
-        pin::Pin,
-        task::{Context, Poll, Waker},
-    };
-
-    use futures::stream::FusedStream;
-
-    use super::*;
-
-    /// Yields twice, and does one thing wrong.
-    #[derive(Default)]
-    struct Faulty {
-        polls: usize,
-        least: usize,
-        most: Option<usize>,
-        goes_on: bool,
-        says_it_is_over: bool,
-        leaves: Option<Rc<RefCell<Option<Waker>>>>,
-    }
-
-    impl Stream for Faulty {
-        type Item = ();
-
-        fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<()>> {
-            self.polls += 1;
-            if let Some(place) = &self.leaves {
-                *place.borrow_mut() = Some(cx.waker().clone());
-            }
-            let over = self.polls == 3 || self.polls > 3 && !self.goes_on;
-            Poll::Ready((!over).then_some(()))
-        }
-
-        fn size_hint(&self) -> (usize, Option<usize>) {
-            if self.polls > 2 { (0, Some(0)) } else { (self.least, self.most) }
-        }
-    }
-
-    impl FusedStream for Faulty {
-        fn is_terminated(&self) -> bool {
-            self.polls > 2 || self.says_it_is_over
-        }
-    }
-
-    fn finds(make: impl Fn() -> Faulty) -> bool {
-        let found = std::panic::AssertUnwindSafe(|| keeps(|| Case::new(make())));
-        std::panic::catch_unwind(found).is_err()
-    }
-
-    #[test]
-    fn every_fault() {
-        assert!(!finds(Faulty::default), "there is none");
-        assert!(finds(|| Faulty { least: 1, ..Faulty::default() }), "one item at the end");
-        assert!(finds(|| Faulty { most: Some(1), ..Faulty::default() }), "two items at the start");
-        assert!(finds(|| Faulty { goes_on: true, ..Faulty::default() }), "not fused");
-        assert!(finds(|| Faulty { says_it_is_over: true, ..Faulty::default() }));
-        let place = Rc::new(RefCell::new(None));
-        assert!(finds(move || Faulty { leaves: Some(Rc::clone(&place)), ..Faulty::default() }));
-    }
-
-    #[test]
-    #[should_panic(expected = "polled after its end")]
-    fn who_polls_after_the_end() {
-        let mut strict = Strict::new(stream::iter([(); 0]));
-        assert_eq!(strict.next().now_or_never(), Some(None));
-        let _ = strict.next().now_or_never();
-    }
 }

@@ -1,0 +1,137 @@
+//! What a subject keeps when foreign code panics under it (C40): a part of its own, or a waker.
+
+use std::{
+    any::Any,
+    collections::BTreeSet,
+    fmt::Debug,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    task::{Context, Poll, Wake, Waker},
+};
+
+use futures::stream::FusedStream;
+
+use super::{Case, POLLS, hand_clock::Mine};
+
+/// Requires of the stream of `case` that it outlives each panic of those who step on the mine, one at a
+/// time: the caller sees it once; polled again it comes to an end, and dropped it leaves nothing. And
+/// that `everybody` does step on it.
+pub(crate) fn outlives_panics<St>(everybody: &[&'static str], case: impl Fn(&Mine) -> Case<St>)
+where
+    St: FusedStream<Item: Debug>,
+{
+    let mut went_off = BTreeSet::new();
+    for steps in 0.. {
+        let mines = [false, true].map(|is_dropped| {
+            let mine = Mine::bears(steps);
+            case(&mine).outlives(&mine, is_dropped);
+            mine
+        });
+        let Some(who) = mines[0].went_off() else { break };
+        went_off.insert(who);
+    }
+    assert_eq!(went_off, BTreeSet::from_iter(everybody.iter().copied()));
+}
+
+/// The same of a future.
+pub(crate) fn outlives_panics_as_a_future<Fut: Future>(
+    everybody: &[&'static str],
+    case: impl Fn(&Mine) -> Case<Fut>,
+) {
+    outlives_panics(everybody, |mine| case(mine).once());
+}
+
+/// Panics the first time it is woken.
+#[derive(Default)]
+struct Bomb(AtomicBool);
+
+const BOMB: &str = "a waker that panics";
+
+impl Bomb {
+    fn went_off(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+}
+
+impl Wake for Bomb {
+    fn wake(self: Arc<Self>) {
+        if !self.0.swap(true, Relaxed) {
+            // Without the hook's report.
+            resume_unwind(Box::new(BOMB));
+        }
+    }
+}
+
+fn caught<R>(code: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
+    catch_unwind(AssertUnwindSafe(code))
+}
+
+impl<St: FusedStream<Item: Debug>> Case<St> {
+    fn outlives(mut self, mine: &Mine, is_dropped: bool) {
+        let mut panics = 0;
+        for polls in 0.. {
+            assert!(polls < POLLS, "it never ends once {:?} has panicked", mine.went_off());
+            match caught(|| self.step()) {
+                Ok(Poll::Ready(None)) => break,
+                Ok(_) => {}
+                Err(payload) => {
+                    // What else panics is an error: who polls a part after its end, for one.
+                    let who = mine.went_off().map(|who| format!("{who} panics"));
+                    if payload.downcast_ref::<String>() != who.as_ref() || panics == 1 {
+                        resume_unwind(payload);
+                    }
+                    panics += 1;
+                    self.waits = None;
+                    if is_dropped {
+                        return self.is_dropped();
+                    }
+                }
+            }
+        }
+        let who = mine.went_off();
+        assert_eq!(
+            panics,
+            usize::from(who.is_some()),
+            "the caller does not see that {who:?} panics"
+        );
+        self.is_over();
+    }
+
+    /// Goes on to its end when the waker of its poll number `polls` has panicked.
+    pub(super) fn outlives_a_waker_after(mut self, polls: usize) {
+        let Some(before) = polls.checked_sub(1) else { return };
+        self.steps(before);
+        self.wait();
+        let bomb = Arc::new(Bomb::default());
+        let waker = Waker::from(Arc::clone(&bomb));
+        let mut polled =
+            caught(|| self.subject.as_mut().poll_next(&mut Context::from_waker(&waker)));
+        drop(waker);
+        if let Ok(Poll::Ready(_)) = polled {
+            return;
+        }
+        for stimuli in 0.. {
+            if let Err(payload) = std::mem::replace(&mut polled, Ok(Poll::Pending)) {
+                if payload.downcast_ref::<&str>() != Some(&BOMB) {
+                    resume_unwind(payload);
+                }
+            }
+            if bomb.went_off() {
+                break;
+            }
+            assert!(stimuli < POLLS, "it waits, and nobody wakes it");
+            polled = caught(&mut self.stimulus).map(|()| Poll::Pending);
+        }
+        for polls in 0.. {
+            assert!(polls < POLLS, "it never ends once its waker has panicked");
+            if let Poll::Ready(None) = self.step() {
+                break;
+            }
+        }
+        assert_eq!(Arc::strong_count(&bomb), 1, "the waker that panicked is kept");
+        self.is_dropped();
+    }
+}
