@@ -5,6 +5,7 @@
 
 #[path = "../by_hand/mod.rs"]
 pub(crate) mod by_hand;
+mod feed;
 #[path = "../hand_clock/mod.rs"]
 pub(crate) mod hand_clock;
 mod panics;
@@ -23,6 +24,7 @@ use by_hand::{Task, kept};
 use futures::{Stream, stream::FusedStream};
 
 pub(crate) use self::{
+    feed::Feed,
     panics::{outlives_panics, outlives_panics_as_a_future},
     strict::{Strict, pausing},
     turns::{Turns, is_bounded, is_bounded_as_a_future},
@@ -95,8 +97,8 @@ impl<S> Case<S> {
     fn is_dropped(self) {
         let Case { subject, stimulus, mut gone, task, .. } = self;
         drop(subject);
-        drop(stimulus);
         assert_eq!(kept(&task.0), 0, "it is gone, and its waker is kept");
+        drop(stimulus);
         gone();
     }
 }
@@ -163,13 +165,11 @@ where
     St: FusedStream<Item: Debug>,
 {
     let polls = case().runs_to_its_end();
-    let mut woken = Vec::new();
     for stop in 0..=polls + 1 {
         case().is_dropped_after(stop);
-        woken.extend(case().is_moved_after(stop));
+        case().is_moved_after(stop);
         case().outlives_a_waker_after(stop);
     }
-    assert!(woken.is_empty() || woken.contains(&true), "moved, it was never woken");
 }
 
 /// Requires of the future of `case`, which is ready some time, all that every future keeps.
@@ -203,6 +203,19 @@ impl<St: Stream> Case<St> {
         self.poll()
     }
 
+    /// Returns all that comes to its end.
+    pub(crate) fn items(mut self) -> Vec<St::Item> {
+        let mut items = Vec::new();
+        for _ in 0..POLLS {
+            match self.step() {
+                Poll::Ready(Some(item)) => items.push(item),
+                Poll::Ready(None) => return items,
+                Poll::Pending => {}
+            }
+        }
+        panic!("it never ends");
+    }
+
     /// Polls it so often; returns whether it was pending then.
     fn steps(&mut self, polls: usize) -> bool {
         (0..polls).fold(false, |_, _| self.step().is_pending())
@@ -214,17 +227,17 @@ impl<St: Stream> Case<St> {
         self.is_dropped();
     }
 
-    /// C38. Returns whether it was woken by what came next, where it waited for that.
-    fn is_moved_after(mut self, polls: usize) -> Option<bool> {
+    /// C38: where it waits then, it goes on in a new task.
+    fn is_moved_after(mut self, polls: usize) {
         if !self.steps(polls) {
-            return None;
+            return;
         }
         let old = self.is_moved();
         // Until it waits: one that has more to do wakes itself.
         loop {
             let wakes = self.task.0.wakes();
             if self.poll().is_ready() {
-                return None;
+                return;
             }
             if self.task.0.wakes() == wakes {
                 break;
@@ -232,16 +245,16 @@ impl<St: Stream> Case<St> {
         }
         assert_eq!(Arc::strong_count(&old), 1, "the old task is kept after {polls} polls");
         let (old_wakes, wakes) = (old.wakes(), self.task.0.wakes());
-        (self.stimulus)();
-        assert_eq!(old.wakes(), old_wakes, "the old task is woken after {polls} polls");
-        let woken = self.task.0.wakes() > wakes;
-        if !woken {
-            assert!(
-                self.poll().is_pending(),
-                "after {polls} polls it goes on, and nobody is woken"
-            );
+        for _ in 0..POLLS {
+            (self.stimulus)();
+            assert_eq!(old.wakes(), old_wakes, "the old task is woken after {polls} polls");
+            if self.task.0.wakes() > wakes {
+                return;
+            }
+            let polled = self.poll();
+            assert!(polled.is_pending(), "after {polls} polls it goes on, and nobody is woken");
         }
-        Some(woken)
+        panic!("the new task is not woken after {polls} polls");
     }
 }
 

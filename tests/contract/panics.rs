@@ -111,6 +111,8 @@ impl<St: FusedStream<Item: Debug>> Case<St> {
             caught(|| self.subject.as_mut().poll_next(&mut Context::from_waker(&waker)));
         drop(waker);
         if let Ok(Poll::Ready(_)) = polled {
+            // It does not wait. What goes with it may be asked for anew, and wake whoever still listens.
+            drop(caught(|| drop(self)));
             return;
         }
         for stimuli in 0.. {
