@@ -40,6 +40,8 @@ pub(crate) struct Case<S> {
     gone: Box<dyn FnMut()>,
     // Whether it lets go of everything as soon as it is over.
     lets_go: bool,
+    // Whether whoever wakes it may meet a waker that panics.
+    wakers_panic: bool,
     task: (Arc<Task>, Waker),
     // How often the task had been woken when the subject was last polled, where it was pending then.
     waits: Option<usize>,
@@ -52,6 +54,7 @@ impl<S> Case<S> {
             stimulus: Box::new(|| {}),
             gone: Box::new(|| {}),
             lets_go: false,
+            wakers_panic: true,
             task: Task::new(),
             waits: None,
         }
@@ -72,6 +75,11 @@ impl<S> Case<S> {
     /// Requires that nothing is left as soon as it is over, and not only when it is dropped.
     pub(crate) fn lets_go(self) -> Self {
         Case { lets_go: true, ..self }
+    }
+
+    /// Spares who wakes it the wakers that panic: tokio's timers do not survive one.
+    pub(crate) fn sound_wakers(self) -> Self {
+        Case { wakers_panic: false, ..self }
     }
 
     /// Stimulates it until it is woken: nobody polls it before.
@@ -136,9 +144,9 @@ impl<Fut: Future> FusedStream for Once<Fut> {
 
 impl<Fut: Future> Case<Fut> {
     fn once(self) -> Case<Once<Fut>> {
-        let Case { subject, stimulus, gone, lets_go, task, waits } = self;
+        let Case { subject, stimulus, gone, lets_go, wakers_panic, task, waits } = self;
         let subject = Box::pin(Once { future: subject, value: None });
-        Case { subject, stimulus, gone, lets_go, task, waits }
+        Case { subject, stimulus, gone, lets_go, wakers_panic, task, waits }
     }
 }
 
