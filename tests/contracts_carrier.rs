@@ -7,20 +7,20 @@ mod contract;
 use std::{
     cell::{Cell, RefCell},
     fmt::{self, Debug},
-    future::{Pending, Ready, pending, ready},
+    future::{pending, ready},
     rc::Rc,
 };
 
-use chain::{Asking, Chain, No, Outcome, Owner, Probe, absent, by_owner, draining, within};
+use chain::{No, Outcome, Owner, absent, by_owner, draining, within};
 use contract::{
     After, Case, Strict, hand_clock::Mine, is_bounded, is_bounded_as_a_future, keeps,
     keeps_as_a_future, outlives_panics, outlives_panics_as_a_future, pausing,
 };
 use futures::{FutureExt, Stream, StreamExt, future, stream};
 use rideout::{
-    Address, Budget, Carrier, CarrierExt, Charge, Claim, Completed, Judged, Permit, Refused,
-    Rejection, RideError, Ruling, Slot, Teardown,
-    carrier::{Attempt, Charges, ConcatAttempts, Defer, Trigger, Triggers},
+    Address, Budget, Carrier, CarrierExt, Charge, Judged, Refused, Rejection, Ruling, Slot,
+    Teardown,
+    carrier::{Attempt, Trigger},
 };
 
 fn carrier() -> Carrier {

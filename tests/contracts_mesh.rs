@@ -7,8 +7,10 @@ use std::{
     cell::RefCell,
     pin::Pin,
     rc::Rc,
-    sync::Arc,
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     task::{Context, Poll},
     time::Duration,
 };
@@ -18,7 +20,7 @@ use contract::{
     hand_clock::{Mine, address, ms},
     keeps, keeps_as_a_future, outlives_panics,
 };
-use futures::{Stream, stream::FusedStream};
+use futures::{Stream, StreamExt, stream::FusedStream};
 use rideout::{
     StreamId,
     mesh::{Mesh, Subscription},
@@ -125,6 +127,90 @@ fn a_subscription_keeps_what_streams_keep() {
             let site = Site::new(runtime);
             let prices = site.subscribe();
             site.case(prices, &[writes, patches, loses_a_frame, patches, writes, recycles, writes])
+        });
+    });
+}
+
+/// A value whose clone steps on a mine, and so does its patch: at the subscriber alone, not at the owner.
+#[derive(Debug)]
+struct Mined {
+    value: u64,
+    mine: Armed,
+}
+
+#[derive(Debug, Clone)]
+struct Armed(Mine, Arc<AtomicBool>);
+
+impl Armed {
+    fn step(&self, who: &'static str) {
+        if self.1.load(Relaxed) {
+            self.0.step(who);
+        }
+    }
+}
+
+impl Clone for Mined {
+    fn clone(&self) -> Self {
+        self.mine.step("clone");
+        Mined { value: self.value, mine: self.mine.clone() }
+    }
+}
+
+/// Arms the mine while it is polled.
+struct Arming<St>(St, Armed);
+
+impl<St: Stream + Unpin> Stream for Arming<St> {
+    type Item = St::Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<St::Item>> {
+        self.1.1.store(true, Relaxed);
+        self.0.poll_next_unpin(cx)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl<St: FusedStream + Unpin> FusedStream for Arming<St> {
+    fn is_terminated(&self) -> bool {
+        self.0.is_terminated()
+    }
+}
+
+/// What panics costs its own frame.
+#[test]
+fn a_subscription_outlives_panics() {
+    within(|runtime| {
+        outlives_panics(&["clone", "patch"], |mine| {
+            let (armed, mesh) = (Armed(mine.clone(), Arc::default()), Mesh::new());
+            let make = |value| Mined { value, mine: armed.clone() };
+            mesh.store(&address(), make(1));
+            let prices = runtime.block_on(async {
+                let prices = mesh.subscribe(&address(), StreamId::mint()).await.expect("served");
+                let patch = |it: &mut Mined| {
+                    it.mine.step("patch");
+                    it.value += 1;
+                };
+                for value in [10, 20] {
+                    mesh.patch(&address(), patch).await.expect("patched");
+                    mesh.write(&address(), make(value)).await.expect("written");
+                }
+                prices.into_stream()
+            });
+            let (mut items, mut last) = (0, 0);
+            let prices = prices.inspect(move |update| {
+                let Ok(update) = update else {
+                    return assert!(items >= 4, "more than one of five is lost: {items} came");
+                };
+                assert!(update.value.value >= last, "{update:?}");
+                (items, last) = (items + 1, update.value.value);
+            });
+            let (mut mesh, runtime) = (Some(mesh), Rc::clone(runtime));
+            Case::new(Arming(prices, armed)).stimulus(move || {
+                mesh.take();
+                passes(&runtime, ms(0));
+            })
         });
     });
 }

@@ -109,6 +109,11 @@ impl<T> Opened<T> {
 /// Dropping it unsubscribes, at once: a goodbye that names the stream and the ask, so that it ends this
 /// registration and no later one.
 ///
+/// # Panics
+///
+/// Where a patch does, or the clone of a value: polled again it goes on, as if that frame had been lost on
+/// its way.
+///
 /// # Examples
 ///
 /// ```
