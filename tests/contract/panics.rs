@@ -27,7 +27,12 @@ where
     for steps in 0.. {
         let mines = [false, true].map(|is_dropped| {
             let mine = Mine::bears(steps);
-            case(&mine).outlives(&mine, is_dropped);
+            let case = case(&mine);
+            if is_dropped {
+                case.is_dropped_at_its_panic()
+            } else {
+                drop(case.outlives(&mine))
+            }
             mine
         });
         let Some(who) = mines[0].went_off() else { break };
@@ -77,13 +82,15 @@ fn caught<R>(code: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
 }
 
 impl<St: FusedStream<Item: Debug>> Case<St> {
-    fn outlives(mut self, mine: &Mine, is_dropped: bool) {
-        let mut panics = 0;
+    /// Goes on to its end, polled again where one who steps on `mine` has panicked; returns what came.
+    pub(crate) fn outlives(mut self, mine: &Mine) -> Vec<St::Item> {
+        let (mut items, mut panics) = (Vec::new(), 0);
         for polls in 0.. {
             assert!(polls < POLLS, "it never ends once {:?} has panicked", mine.went_off());
             match caught(|| self.step()) {
                 Ok(Poll::Ready(None)) => break,
-                Ok(_) => {}
+                Ok(Poll::Ready(Some(item))) => items.push(item),
+                Ok(Poll::Pending) => {}
                 Err(payload) => {
                     // What else panics is an error: who polls a part after its end, for one.
                     let who = mine.went_off().map(|who| format!("{who} panics"));
@@ -92,9 +99,6 @@ impl<St: FusedStream<Item: Debug>> Case<St> {
                     }
                     panics += 1;
                     self.waits = None;
-                    if is_dropped {
-                        return self.is_dropped();
-                    }
                 }
             }
         }
@@ -105,6 +109,18 @@ impl<St: FusedStream<Item: Debug>> Case<St> {
             "the caller does not see that {who:?} panics"
         );
         self.is_over();
+        items
+    }
+
+    /// Is dropped where it has panicked, or else at its end.
+    fn is_dropped_at_its_panic(mut self) {
+        for polls in 0.. {
+            assert!(polls < POLLS, "it never ends");
+            if let Ok(Poll::Ready(None)) | Err(_) = caught(|| self.step()) {
+                break;
+            }
+        }
+        self.is_dropped();
     }
 
     /// Goes on to its end when the waker of its poll number `polls` has panicked.
