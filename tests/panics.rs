@@ -389,7 +389,7 @@ fn no_warning_is_doubled_or_lost_and_no_wait_is_shortened() {
 #[test]
 fn news_that_a_panic_came_upon_still_end_the_subscription() {
     let everybody =
-        ["ask", "ask, polled", "now", "sleep", "sleep, polled", "subscription", "token"];
+        ["ask", "ask, polled", "now", "ruling", "sleep", "sleep, polled", "subscription", "token"];
     for end in [News::Ended(None), News::NotServing(Some(tag("B1")))] {
         outlives_panics(&everybody, |mine| {
             let parts = Parts::new(mine.clone());
@@ -411,7 +411,6 @@ fn an_attempt_that_panicked_is_shown_anew() {
         "join",
         "join, polled",
         "now",
-        "ruling",
         "ruling",
         "sleep",
         "sleep, polled",
