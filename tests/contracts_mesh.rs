@@ -215,6 +215,26 @@ fn a_subscription_outlives_panics() {
     });
 }
 
+/// Live, through a recycle, and then by the route until it gives up.
+#[test]
+fn a_rider_of_the_mesh_keeps_what_streams_keep() {
+    within(|runtime| {
+        keeps(|| {
+            let site = Site::new(runtime);
+            let (prices, going) = (site.mesh().ride_out(&address()), site.clone());
+            let mut steps = [writes, patches, loses_a_frame, patches, recycles, writes].into_iter();
+            let case = site.case(prices, &[]).sound_wakers();
+            case.stimulus(move || match steps.next() {
+                Some(step) => step(&going),
+                None => {
+                    drop(going.mesh.take());
+                    going.passes(ms(500));
+                }
+            })
+        });
+    });
+}
+
 #[test]
 fn news_keep_what_streams_keep() {
     within(|runtime| {

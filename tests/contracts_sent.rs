@@ -150,6 +150,7 @@ fn a_rider_is_unpin_whatever_it_was_given() {
 #[test]
 fn requests_and_sleeps_are_sent() {
     fn requests(mesh: &Mesh<u64>, address: &Address) {
+        is_sent(&mesh.ride_out(address));
         is_sent(&mesh.subscribe(address, StreamId::mint()));
         is_sent(&mesh.write(address, 1));
         is_sent(&mesh.patch(address, |it| *it += 1));
