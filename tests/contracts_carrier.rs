@@ -121,7 +121,10 @@ fn deferred_attempts_are_made_one_at_a_time() {
 
 /// An attempt whose probe returns `future`.
 fn attempt<Fut: Future>(mut probe: impl FnMut() -> Fut) -> Attempt<impl FnMut(Charge) -> Fut, Fut> {
-    let mut attempts = rejections(1).charge(&carrier()).defer(move |_| probe());
+    let mut attempts = rejections(1).charge(&carrier()).defer(move |charge| {
+        assert_eq!(charge.count(), 1, "each time under the charge that it had");
+        probe()
+    });
     let attempt = attempts.next().now_or_never().flatten().expect("at hand");
     attempt.expect("within the budget")
 }
@@ -253,40 +256,46 @@ impl Refused for Mean {
     }
 }
 
-/// Neither place nor charge is lost: dropped with it, the attempt is owed to the chain that follows.
+/// Neither place nor charge is lost: polled again the chain goes on with them, and dropped it leaves them to
+/// the next.
 #[test]
 fn chains_outlive_panics() {
     outlives_panics(&["ask, polled", "probe", "ruling", "stream"], |mine| {
-        let (carrier, asked) = (carrier(), Rc::new(Cell::new(0)));
+        let (carrier, answered) = (carrier(), Rc::new(Cell::new(false)));
         carrier.reject(by_owner("0A"));
-        let (probes, replies) = (mine.clone(), Rc::clone(&asked));
+        let probes = mine.clone();
         let probe = move |charge: Charge| {
             probes.step("probe");
-            let reply: Outcome = match (charge.count(), replies.get()) {
-                // Charged to the owner first, and then to the route.
-                (1, 0) => draining(Rejection::by_route()),
-                (1, 1) => Ok(7),
-                _ => absent(),
+            let reply: Outcome = match charge.key().map(|key| key.to_string()).as_deref() {
+                Some("0A") => draining(Rejection::by_route()),
+                Some(_) => Ok(charge.count()),
+                None => absent(),
             };
-            replies.set(replies.get() + 1);
             let reply = reply.map_err(|error| Mean(error, probes.clone()));
             Strict::new(ready(reply)).mined("ask, polled", &probes)
         };
         let triggers = Strict::new(carrier.triggers()).mined("stream", mine);
         let chain = triggers.charge(&carrier).defer(probe).concat_attempts(&carrier);
-        let (nudged, left) = (carrier.clone(), carrier.clone());
-        let free = free(&carrier);
+        let answers = Rc::clone(&answered);
+        let chain = chain.inspect(move |answer| match answer {
+            Ok(count) => assert_eq!((*count, answers.replace(true)), (1, false), "charged once"),
+            Err(_) => assert!(answers.get(), "a charge is lost"),
+        });
+
+        let (nudged, left, free) = (carrier.clone(), carrier.clone(), free(&carrier));
         Case::new(chain).stimulus(move || nudged.nudge()).gone(move || {
             free();
-            // The next chain has the place at once, if it is asked for.
             left.nudge();
-            let mut next = Box::pin(
-                left.triggers()
-                    .charge(&left)
-                    .defer(|_| ready(Outcome::Ok(9)))
-                    .concat_attempts(&left),
+            let asks =
+                left.triggers().charge(&left).defer(|charge| ready(Outcome::Ok(charge.count())));
+            let mut next = Box::pin(asks.concat_attempts(&left));
+            let owed = next.next().now_or_never().flatten().expect("the place is free");
+            let owed = owed.expect("within the budget");
+            assert_eq!(
+                owed,
+                u32::from(!answered.get()),
+                "what is owed is charged already, and once"
             );
-            assert!(matches!(next.next().now_or_never(), Some(Some(Ok(9)))), "the place is lost");
         })
     });
 }
