@@ -115,6 +115,12 @@ fn loses_a_frame(site: &Site) {
     drop(fault);
 }
 
+/// Says something, and is gone before that is heard.
+fn writes_and_goes(site: &Site) {
+    writes(site);
+    drop(site.mesh.take());
+}
+
 fn recycles(site: &Site) {
     assert!(site.mesh().recycle(&address()).is_some());
     site.passes(ms(10_000));
@@ -126,7 +132,14 @@ fn a_subscription_keeps_what_streams_keep() {
         keeps(|| {
             let site = Site::new(runtime);
             let prices = site.subscribe();
-            site.case(prices, &[writes, patches, loses_a_frame, patches, writes, recycles, writes])
+            let lives = [writes, patches, loses_a_frame, patches, writes];
+            site.case(prices, &[&lives[..], &[recycles, writes]].concat())
+        });
+        // An owner that lives to the end of its mesh.
+        keeps(|| {
+            let site = Site::new(runtime);
+            let prices = site.subscribe();
+            site.case(prices, &[loses_a_frame, patches, writes_and_goes])
         });
     });
 }
@@ -245,7 +258,10 @@ fn news_keep_what_streams_keep() {
             let steps: [fn(&Site); 3] = [
                 |site| drop(site.mesh().activate(&address()).expect("it is placed")),
                 recycles,
-                |site| drop(site.mesh().activate(&address()).expect("it is placed")),
+                |site| {
+                    drop(site.mesh().activate(&address()).expect("it is placed"));
+                    drop(site.mesh.take());
+                },
             ];
             site.case(news, &steps)
         });
@@ -258,7 +274,7 @@ fn changes_keep_what_streams_keep() {
         keeps(|| {
             let site = Site::new(runtime);
             let changes = site.mesh().changes(&address());
-            site.case(changes, &[writes, patches, recycles, writes])
+            site.case(changes, &[writes, patches, recycles, writes_and_goes])
         });
     });
 }
