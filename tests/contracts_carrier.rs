@@ -11,7 +11,7 @@ use std::{
     rc::Rc,
 };
 
-use chain::{No, Outcome, Owner, absent, by_owner, draining, within};
+use chain::{No, Outcome, Owner, absent, by_owner, chain, draining, look, within};
 use contract::{
     After, Case, Strict, hand_clock::Mine, is_bounded, is_bounded_as_a_future, keeps,
     keeps_as_a_future, outlives_panics, outlives_panics_as_a_future, pausing,
@@ -219,6 +219,26 @@ fn chains_keep_what_streams_keep_to_a_take_over() {
     });
 }
 
+/// One that waits for its place: the attempt of the chain that it took over from is out.
+#[test]
+fn chains_keep_what_streams_keep_while_another_has_the_place() {
+    for asks_again in [Carrier::nudge, |carrier: &Carrier| carrier.reject(by_owner("0A"))] {
+        keeps(|| {
+            let (carrier, owner) = (carrier(), Owner::default());
+            let mut old = Some(chain(&carrier, &owner));
+            assert!(old.as_mut().is_some_and(|old| look(old).is_pending()));
+            asks_again(&carrier);
+            let case = Case::new(chain(&carrier, &owner)).gone(free(&carrier));
+            case.stimulus(move || match (old.take(), owner.outstanding()) {
+                (None, 1) => owner.says(absent()),
+                (None, _) => carrier.nudge(),
+                // What it asked for is owed again.
+                (Some(old), _) => drop(old),
+            })
+        });
+    }
+}
+
 /// A finite stream of attempts, run to its end.
 #[test]
 fn chains_keep_what_streams_keep_to_the_end_of_their_stream() {
@@ -328,13 +348,19 @@ fn chains_take_so_many_refusals_in_a_poll() {
 
 #[test]
 fn a_claim_keeps_what_futures_keep() {
-    keeps_as_a_future(After::Pending, || {
-        let slot = Slot::new();
-        let (feed, left) = (slot.clone(), slot.clone());
-        Case::new(slot.claim())
-            .stimulus(move || feed.owe())
-            .gone(move || assert!(format!("{left:?}").ends_with("taken: false, waiters: 0 }")))
-    });
+    for is_taken in [false, true] {
+        keeps_as_a_future(After::Pending, || {
+            let slot = Slot::new();
+            let permit = Cell::new(is_taken.then(|| {
+                slot.owe();
+                slot.try_claim().expect("it is owed")
+            }));
+            let (feed, left) = (slot.clone(), slot.clone());
+            Case::new(slot.claim())
+                .stimulus(move || permit.take().map_or_else(|| feed.owe(), drop))
+                .gone(move || assert!(format!("{left:?}").ends_with("taken: false, waiters: 0 }")))
+        });
+    }
 }
 
 #[test]
