@@ -103,7 +103,7 @@ impl Stream for Faulty {
         if this.is_over {
             return Poll::Ready((this.fault == IsNotFused).then_some(()));
         }
-        futures::ready!(this.comes_by_its_part(cx));
+        std::task::ready!(this.comes_by_its_part(cx));
         let mut said = this.said.lock().unwrap();
         if this.yielded == 2 {
             this.is_over = true;

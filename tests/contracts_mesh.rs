@@ -61,8 +61,8 @@ impl Site {
     }
 
     /// The case of `subject`: `steps` are made in turn, and then the mesh is dropped.
-    fn case<S>(self, subject: S, steps: &[fn(&Site)]) -> Case<S> {
-        let (left, mut steps) = (self.clone(), steps.to_vec().into_iter());
+    fn case<S>(self, subject: S, steps: Vec<fn(&Site)>) -> Case<S> {
+        let (left, mut steps) = (self.clone(), steps.into_iter());
         Case::new(subject)
             .stimulus(move || {
                 match steps.next() {
@@ -132,14 +132,15 @@ fn a_subscription_keeps_what_streams_keep() {
         keeps(|| {
             let site = Site::new(runtime);
             let prices = site.subscribe();
-            let lives = [writes, patches, loses_a_frame, patches, writes];
-            site.case(prices, &[&lives[..], &[recycles, writes]].concat())
+            let steps: Vec<fn(&Site)> =
+                vec![writes, patches, loses_a_frame, patches, writes, recycles, writes];
+            site.case(prices, steps)
         });
         // An owner that lives to the end of its mesh.
         keeps(|| {
             let site = Site::new(runtime);
             let prices = site.subscribe();
-            site.case(prices, &[loses_a_frame, patches, writes_and_goes])
+            site.case(prices, vec![loses_a_frame, patches, writes_and_goes])
         });
     });
 }
@@ -236,7 +237,7 @@ fn a_rider_of_the_mesh_keeps_what_streams_keep() {
             let site = Site::new(runtime);
             let (prices, going) = (site.mesh().ride_out(&address()), site.clone());
             let mut steps = [writes, patches, loses_a_frame, patches, recycles, writes].into_iter();
-            let case = site.case(prices, &[]).sound_wakers();
+            let case = site.case(prices, vec![]).sound_wakers();
             case.stimulus(move || match steps.next() {
                 Some(step) => step(&going),
                 None => {
@@ -255,7 +256,7 @@ fn news_keep_what_streams_keep() {
             let site = Site::new(runtime);
             let stream = StreamId::mint();
             let news = site.mesh().news(&address(), stream);
-            let steps: [fn(&Site); 3] = [
+            let steps: Vec<fn(&Site)> = vec![
                 |site| drop(site.mesh().activate(&address()).expect("it is placed")),
                 recycles,
                 |site| {
@@ -263,7 +264,7 @@ fn news_keep_what_streams_keep() {
                     drop(site.mesh.take());
                 },
             ];
-            site.case(news, &steps)
+            site.case(news, steps)
         });
     });
 }
@@ -274,7 +275,7 @@ fn changes_keep_what_streams_keep() {
         keeps(|| {
             let site = Site::new(runtime);
             let changes = site.mesh().changes(&address());
-            site.case(changes, &[writes, patches, recycles, writes_and_goes])
+            site.case(changes, vec![writes, patches, recycles, writes_and_goes])
         });
     });
 }
@@ -289,7 +290,7 @@ fn requests<Fut: Future>(request: impl Fn(Mesh<u64>) -> Fut) {
             let held = (mesh.hold_store(&address()), mesh.hold_state(&address()));
             let (held, going) = (RefCell::new(Some(held)), site.clone());
             let mut steps = 0;
-            site.case(request(mesh), &[]).stimulus(move || {
+            site.case(request(mesh), vec![]).stimulus(move || {
                 steps += 1;
                 if steps == 3 {
                     held.take();

@@ -2,23 +2,15 @@
 
 mod contract;
 
-use std::{
-    cell::RefCell,
-    future::{pending, ready},
-    rc::Rc,
-    task::Poll,
-};
+use std::{cell::RefCell, future::pending, task::Poll};
 
 use contract::{
     After, Case, Feed, Strict,
-    hand_clock::{Clock, Count, Mine, address},
+    hand_clock::{Clock, Count, address},
     is_bounded_as_a_future, keeps_as_a_future, outlives_panics_as_a_future,
 };
-use futures::{FutureExt, StreamExt, future};
-use rideout::{
-    owner::{Ending, Lifecycle, RunLevel, TearingDown, Waves},
-    time::Timer,
-};
+use futures::{StreamExt, future};
+use rideout::owner::{Ending, Lifecycle, RunLevel, TearingDown, Waves};
 
 fn owner() -> Lifecycle {
     Lifecycle::new(address())
@@ -59,7 +51,7 @@ enum Next {
 
 /// An owner with a reply that is pending, a child, and last code, whose end comes about by `happens`, and
 /// then by time alone.
-fn ends(happens: &[Next]) -> Case<TearingDown<impl Future<Output = ()> + use<>, Clock>> {
+fn ends(happens: Vec<Next>) -> Case<TearingDown<impl Future<Output = ()>, Clock>> {
     let (clock, alive, done) = (Clock::new(), Count::default(), Feed::<()>::new());
     let life = owner();
     let (reply, child) = (RefCell::new(Some(life.pending())), child(&life));
@@ -70,7 +62,7 @@ fn ends(happens: &[Next]) -> Case<TearingDown<impl Future<Output = ()> + use<>, 
     }));
     let driver = life.tear_down(last).timer(clock.clone());
 
-    let (time, mut happens) = (clock.clone(), happens.to_vec().into_iter());
+    let (time, mut happens) = (clock.clone(), happens.into_iter());
     let does = move || match happens.next().unwrap_or(Next::Time) {
         Next::Told => _ = life.dispose(Ending::dispose()),
         Next::Replied => drop(reply.take()),
@@ -95,7 +87,7 @@ fn a_driver_keeps_what_futures_keep() {
         // By its watchdog.
         vec![Told],
     ] {
-        keeps_as_a_future(After::Ready, || ends(&happens));
+        keeps_as_a_future(After::Ready, || ends(happens.clone()));
     }
 }
 

@@ -29,6 +29,7 @@ use rideout::{
 };
 
 type Items = LocalBoxStream<'static, Result<u64, Refusal>>;
+type Reply = oneshot::Sender<Result<(), Refusal>>;
 type Asking = LocalBoxFuture<'static, Result<Answer<Items>, Refusal>>;
 type Asks = Box<dyn FnMut(Ask) -> Asking>;
 type Joins = Box<dyn FnMut(Activation) -> Option<LocalBoxFuture<'static, ()>>>;
@@ -62,7 +63,7 @@ struct World {
     teardown: Teardown,
     news: Feed<News>,
     items: Feed<Result<u64, Refusal>>,
-    ask: Rc<RefCell<Option<oneshot::Sender<Result<(), Refusal>>>>>,
+    ask: Rc<RefCell<Option<Reply>>>,
 }
 
 impl World {
@@ -145,9 +146,9 @@ impl World {
     }
 
     /// The case of what `of` makes of a rider, to whom all that happens, and then time alone.
-    fn case<S>(&self, subject: S, happens: &[Next], nudge: impl Fn() + 'static) -> Case<S> {
+    fn case<S>(&self, subject: S, happens: Vec<Next>, nudge: impl Fn() + 'static) -> Case<S> {
         let (world, left) = (self.clone(), self.clone());
-        let mut happens = happens.to_vec().into_iter();
+        let mut happens = happens.into_iter();
         Case::new(subject)
             .stimulus(move || world.does(happens.next().unwrap_or(Time), &nudge))
             .gone(move || {
@@ -220,7 +221,7 @@ fn rides<S: FusedStream<Item: Debug> + 'static>(of: impl Fn(Rider) -> S) {
                     rider = rider.keep_alive(move |_| _ = &alive);
                 }
                 let nudger = rider.nudger();
-                world.case(of(rider), &happens, move || nudger.nudge())
+                world.case(of(rider), happens.clone(), move || nudger.nudge())
             });
         }
     }
@@ -241,9 +242,17 @@ fn phases_keep_what_streams_keep() {
 fn a_rider_that_asks_on_completion_keeps_what_streams_keep() {
     keeps(|| {
         let world = World::new();
-        let happens =
-            [Opens, Completes, Time, Opens, Item(1), Fails(by_route()), Time, Refuses(not_found())];
-        world.case(world.rider().re_ask_on_completion(), &happens, || ())
+        let happens = vec![
+            Opens,
+            Completes,
+            Time,
+            Opens,
+            Item(1),
+            Fails(by_route()),
+            Time,
+            Refuses(not_found()),
+        ];
+        world.case(world.rider().re_ask_on_completion(), happens, || ())
     });
 }
 
@@ -253,7 +262,7 @@ fn the_ride_is_through_every_state() {
     let world = World::new();
     let rider = world.rider();
     let nudger = rider.nudger();
-    let case = world.case(rider.phases(), &ride(), move || nudger.nudge());
+    let case = world.case(rider.phases(), ride(), move || nudger.nudge());
     let shown = case.items().into_iter().map(|it| match it {
         Ok(Phase::RidingOut(charge)) => charge.key().map_or_else(String::new, |it| it.to_string()),
         Ok(Phase::Answered(_)) => "answered".to_owned(),
@@ -300,7 +309,7 @@ fn a_read_keeps_what_futures_keep() {
                 .timer(world.clock.clone())
                 .budget(budget)
                 .deadline(deadline);
-            world.case(read, &happens, || ())
+            world.case(read, happens.clone(), || ())
         });
     }
 }

@@ -94,7 +94,7 @@ impl<S> Case<S> {
     }
 
     /// Goes on in a new task, and returns the old one.
-    fn is_moved(&mut self) -> Arc<Task> {
+    fn moves(&mut self) -> Arc<Task> {
         self.waits = None;
         let (task, waker) = mem::replace(&mut self.task, Task::new());
         drop(waker);
@@ -102,7 +102,7 @@ impl<S> Case<S> {
     }
 
     /// Drops it, and looks for what is left.
-    fn is_dropped(self) {
+    fn goes(self) {
         let Case { subject, stimulus, mut gone, task, .. } = self;
         drop(subject);
         assert_eq!(kept(&task.0), 0, "it is gone, and its waker is kept");
@@ -174,8 +174,8 @@ where
 {
     let polls = case().runs_to_its_end();
     for stop in 0..=polls + 1 {
-        case().is_dropped_after(stop);
-        case().is_moved_after(stop);
+        case().goes_after(stop);
+        case().moves_after(stop);
         case().outlives_a_waker_after(stop);
     }
 }
@@ -194,7 +194,7 @@ pub(crate) fn keeps_as_a_future<Fut: Future>(after: After, case: impl Fn() -> Ca
             After::Unsaid => {}
         }
     }
-    case.is_dropped();
+    case.goes();
 }
 
 impl<St: Stream> Case<St> {
@@ -230,17 +230,17 @@ impl<St: Stream> Case<St> {
     }
 
     /// C39.
-    fn is_dropped_after(mut self, polls: usize) {
+    fn goes_after(mut self, polls: usize) {
         self.steps(polls);
-        self.is_dropped();
+        self.goes();
     }
 
     /// C38: where it waits then, it goes on in a new task.
-    fn is_moved_after(mut self, polls: usize) {
+    fn moves_after(mut self, polls: usize) {
         if !self.steps(polls) {
             return;
         }
-        let old = self.is_moved();
+        let old = self.moves();
         // Until it waits: one that has more to do wakes itself.
         loop {
             let wakes = self.task.0.wakes();
@@ -292,11 +292,11 @@ impl<St: FusedStream<Item: Debug>> Case<St> {
                 "at most {most:?} after {before}, not {came}"
             );
         }
-        self.is_over();
+        self.has_ended();
         polls
     }
 
-    fn is_over(mut self) {
+    fn has_ended(mut self) {
         for _ in 0..3 {
             assert!(self.subject.is_terminated(), "over, and not terminated");
             assert_eq!(self.subject.size_hint(), (0, Some(0)));
@@ -307,6 +307,6 @@ impl<St: FusedStream<Item: Debug>> Case<St> {
             }
             (self.stimulus)();
         }
-        self.is_dropped();
+        self.goes();
     }
 }

@@ -29,7 +29,7 @@ where
             let mine = Mine::bears(steps);
             let case = case(&mine);
             if is_dropped {
-                case.is_dropped_at_its_panic()
+                case.goes_where_it_panics()
             } else {
                 drop(case.outlives(&mine))
             }
@@ -108,19 +108,19 @@ impl<St: FusedStream<Item: Debug>> Case<St> {
             usize::from(who.is_some()),
             "the caller does not see that {who:?} panics"
         );
-        self.is_over();
+        self.has_ended();
         items
     }
 
     /// Is dropped where it has panicked, or else at its end.
-    fn is_dropped_at_its_panic(mut self) {
+    fn goes_where_it_panics(mut self) {
         for polls in 0.. {
             assert!(polls < POLLS, "it never ends");
             if let Ok(Poll::Ready(None)) | Err(_) = caught(|| self.step()) {
                 break;
             }
         }
-        self.is_dropped();
+        self.goes();
     }
 
     /// Goes on to its end when the waker of its poll number `polls` has panicked.
@@ -158,6 +158,6 @@ impl<St: FusedStream<Item: Debug>> Case<St> {
             }
         }
         assert_eq!(Arc::strong_count(&bomb), 1, "the waker that panicked is kept");
-        self.is_dropped();
+        self.goes();
     }
 }
