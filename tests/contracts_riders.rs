@@ -13,7 +13,7 @@ use std::{
 
 use contract::{
     After, Case, Feed, Strict, Turns,
-    hand_clock::{Clock, Count, address, by, by_route, ms, not_found, tag},
+    hand_clock::{self, Clock, Count, address, by, by_route, ms, not_found, tag},
     is_bounded, is_bounded_as_a_future, keeps, keeps_as_a_future,
 };
 use futures::{
@@ -28,7 +28,8 @@ use rideout::{
     time::{Timer, TokioTimer},
 };
 
-type Items = LocalBoxStream<'static, Result<u64, Refusal>>;
+/// Not to be polled after its error either.
+type Items = hand_clock::Strict<u64>;
 type Reply = oneshot::Sender<Result<(), Refusal>>;
 type Asking = LocalBoxFuture<'static, Result<Answer<Items>, Refusal>>;
 type Asks = Box<dyn FnMut(Ask) -> Asking>;
@@ -92,13 +93,11 @@ impl World {
     fn asks(&self) -> Asks {
         let world = self.clone();
         Box::new(move |_| {
-            let (asked, items) = (world.asked(), world.items.clone());
-            let alive = world.alive.clone();
+            let (asked, items, alive) = (world.asked(), world.items.clone(), world.alive.clone());
             Box::pin(async move {
                 asked.await?;
-                let alive = alive.one();
-                let items = items.stream().inspect(move |_| _ = &alive);
-                Ok(Answer::new(Strict::new(items).boxed_local()).served_by(tag("F0")))
+                let items = Items::new(items.stream()).counted(&alive);
+                Ok(Answer::new(items).served_by(tag("F0")))
             })
         })
     }
@@ -368,10 +367,10 @@ fn endless(turns: &Turns) -> [Endless; 3] {
         asks.take();
         Err(by_route())
     };
-    let serve = move || Ok(items.of(stream::repeat(1).map(Ok)).boxed_local());
+    let serve = move || Ok(Items::new(items.of(stream::repeat(1).map(Ok))));
     [
         rider(Box::new(refuse), silent()),
-        rider(Box::new(|| Ok(stream::pending().boxed_local())), babble),
+        rider(Box::new(|| Ok(Items::open([]))), babble),
         rider(Box::new(serve), silent()),
     ]
 }

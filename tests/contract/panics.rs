@@ -29,9 +29,9 @@ where
             let mine = Mine::bears(steps);
             let case = case(&mine);
             if is_dropped {
-                case.goes_where_it_panics()
+                case.goes_where_it_panics();
             } else {
-                drop(case.outlives(&mine))
+                case.outlives(&mine);
             }
             mine
         });
@@ -130,23 +130,23 @@ impl<St: FusedStream<Item: Debug>> Case<St> {
         self.wait();
         let bomb = Arc::new(Bomb::default());
         let waker = Waker::from(Arc::clone(&bomb));
-        let mut polled =
-            caught(|| self.subject.as_mut().poll_next(&mut Context::from_waker(&waker)));
-        drop(waker);
-        if let Ok(Poll::Ready(_)) = polled {
-            // It does not wait. What goes with it may be asked for anew, and wake whoever still listens.
-            drop(caught(|| drop(self)));
-            return;
-        }
-        for stimuli in 0.. {
-            if let Err(payload) = std::mem::replace(&mut polled, Ok(Poll::Pending)) {
-                is_the_bomb_s(payload);
+        let mut cx = Context::from_waker(&waker);
+        match caught(|| self.subject.as_mut().poll_next(&mut cx)) {
+            Ok(Poll::Pending) => {}
+            Ok(Poll::Ready(_)) => {
+                // It does not wait. What goes with it may be asked for anew, and wake whoever still listens.
+                drop(caught(|| drop(self)));
+                return;
             }
+            Err(payload) => is_the_bomb_s(payload),
+        }
+        drop(waker);
+        for stimuli in 0.. {
             if bomb.went_off() {
                 break;
             }
             assert!(stimuli < POLLS, "it waits, and nobody wakes it");
-            polled = caught(&mut self.stimulus).map(|()| Poll::Pending);
+            caught(&mut self.stimulus).unwrap_or_else(is_the_bomb_s);
         }
         for polls in 0.. {
             assert!(polls < POLLS, "it never ends once its waker has panicked");
