@@ -4,12 +4,20 @@
 mod by_hand;
 mod chain;
 
-use std::{future::ready, task::Poll, time::Duration};
+use std::{
+    fmt::Debug,
+    future::{Pending, pending, ready},
+    task::Poll,
+    time::Duration,
+};
 
 use by_hand::Task;
 use chain::{Owner, answer, by_owner, carrier, chain, draining, look, poll_next, saying};
 use futures::{FutureExt, StreamExt};
-use rideout::{Axis, Key, Rejection, carrier::Trigger};
+use rideout::{
+    Axis, CarrierExt, Judged, Key, Rejection,
+    carrier::{Attempt, ConcatAttempts, Defer, Trigger, Triggers},
+};
 
 const PACE: Duration = Duration::from_millis(500);
 
@@ -203,4 +211,35 @@ fn a_trigger_that_was_filtered_out_is_offered_again_by_the_next_nudge() {
     carrier.nudge();
     assert_eq!(task.wakes(), 1);
     assert_eq!(poll_next(&mut triggers, &waker), Poll::Ready(Some(Trigger::Ask)));
+}
+
+/// Is nothing at all: no bound is asked of what a user supplies but what is used of it.
+struct Opaque;
+
+/// `Debug` asks nothing of closures, futures and errors, says what matters, and locks nothing for
+/// longer than it looks.
+#[test]
+fn debug_asks_nothing_of_closures() {
+    fn is_debug<T: Debug>() {}
+    is_debug::<Defer<Triggers, Opaque>>();
+    is_debug::<Attempt<Opaque, Opaque>>();
+    is_debug::<ConcatAttempts<Triggers, Opaque, Opaque, Opaque>>();
+
+    let carrier = carrier();
+    let opaque = |_| {
+        let _ = Opaque;
+        pending::<Result<(), Judged<()>>>()
+    };
+    let attempts = carrier.triggers().charge(&carrier).defer(opaque);
+    let mut chain = Box::pin(attempts.concat_attempts(&carrier));
+    carrier.reject(by_owner("0A"));
+    carrier.reject(by_owner("0B"));
+    assert!(chain.next().now_or_never().is_none());
+    let debug = format!("{chain:?}");
+    for told in ["ConcatAttempts { stream: Defer { stream: Charges { stream: Triggers", "queued: 1"]
+    {
+        assert!(debug.contains(told), "{told} is missing in {debug}");
+    }
+    let attempt: &Attempt<_, Pending<_>> = &chain.as_mut().attempt().expect("running");
+    assert!(format!("{attempt:?}").starts_with("Attempt { charge: Charge"));
 }

@@ -1,337 +1,293 @@
-//! What every public stream and future of carrier, slot and teardown keeps: fused, honest in
-//! `size_hint`, strict with what it polls, and gone without a trace.
-
-mod chain;
-mod contract;
+//! Which stream and which future of the crate keeps which contract, and where that is shown: read against
+//! the sources, so that none can be forgotten, and against the tests.
 
 use std::{
-    cell::{Cell, RefCell},
-    fmt::Debug,
-    future::{Pending, Ready, pending, ready},
-    rc::Rc,
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
 };
 
-use chain::{Asking, Chain, Owner, Probe, absent, by_owner, draining, within};
-use contract::{Case, Strict, keeps, keeps_as_a_future};
-use futures::{FutureExt, Stream, StreamExt, stream};
-use rideout::{
-    Budget, Carrier, CarrierExt, Charge, Claim, Completed, Judged, Permit, Rejection, RideError,
-    Slot, Teardown,
-    carrier::{Attempt, Charges, ConcatAttempts, Defer, Trigger, Triggers},
-};
-
-fn carrier() -> Carrier {
-    within(Budget::default().re_asks(2))
+/// Where a contract is shown, or why there is nothing to show.
+#[derive(Clone, Copy)]
+enum Cell {
+    /// By this test, as `file::test`.
+    By(&'static str),
+    Not(&'static str),
 }
 
-/// What shows that a chain is gone: nobody has the place.
-fn free(carrier: &Carrier) -> impl FnOnce() + use<> {
-    let carrier = carrier.clone();
-    move || assert!(!format!("{carrier:?}").contains("taken: true"), "{carrier:?}")
+use Cell::{By, Not};
+
+/// A stream or a future, and its contracts.
+struct Row {
+    name: &'static str,
+    /// Fused, and says so; `size_hint` true at every step; none of its parts polled after its end (C37);
+    /// nothing left wherever it is dropped (C39); in a new task that one is woken, and not the old one
+    /// (C38); woken before it goes on; not stuck when a waker panics. And after its end what its
+    /// documentation says.
+    keeps: Cell,
+    /// What of the user's panics reaches the caller, once; polled again it goes on (C40).
+    panics: Cell,
+    /// So much work in a poll however much is at hand, and others have their turn (C36).
+    bounded: Cell,
 }
 
-/// So many rejections by the route, and then the end; pending before each, and strict about it.
-fn rejections(many: usize) -> impl Stream<Item = Rejection> + Unpin + Debug {
-    Strict::new(stream::iter((0..many).map(|_| Rejection::by_route())))
+const fn row(name: &'static str, keeps: Cell, panics: Cell, bounded: Cell) -> Row {
+    Row { name, keeps, panics, bounded }
 }
 
-/// A stream that is pending before each item, as one that waits for something.
-fn stuttering<St: Stream + Unpin>(mut stream: St) -> impl Stream<Item = St::Item> + Unpin {
-    let mut stutters = false;
-    Strict::new(stream::poll_fn(move |cx| {
-        stutters = !stutters;
-        if stutters { std::task::Poll::Pending } else { stream.poll_next_unpin(cx) }
-    }))
+/// Wakers are foreign as well, and `keeps` has those panic.
+const WAKERS: Cell = Not("runs nobody's code but wakers");
+const ONE_LOOK: Cell = Not("looks once a poll, under a lock, at its own state");
+const CHANNEL: Cell = Not("one item a poll; what waits in a channel is finite");
+const PART: Cell = Not("private: a part of a rider's, and polled by it alone");
+const REQUEST: Cell = Not("its owner runs what is foreign; an `async fn` that panicked is over");
+const WAITS: Cell = Not("a sleep, and then one answer");
+
+const MATRIX: [Row; 24] = [
+    row("Claim", By("contracts_carrier::a_claim_keeps_what_futures_keep"), WAKERS, ONE_LOOK),
+    row(
+        "Completed",
+        By("contracts_carrier::a_completion_keeps_what_futures_keep"),
+        WAKERS,
+        ONE_LOOK,
+    ),
+    row("Triggers", By("contracts_carrier::triggers_keep_what_streams_keep"), WAKERS, ONE_LOOK),
+    row(
+        "Charges",
+        By("contracts_carrier::charges_keep_what_streams_keep"),
+        By("contracts_carrier::charges_outlive_panics"),
+        By("contracts_carrier::charges_take_one_at_a_time"),
+    ),
+    row(
+        "Defer",
+        By("contracts_carrier::deferred_attempts_keep_what_streams_keep"),
+        By("contracts_carrier::deferred_attempts_outlive_panics"),
+        By("contracts_carrier::deferred_attempts_are_made_one_at_a_time"),
+    ),
+    row(
+        "Attempt",
+        By("contracts_carrier::an_attempt_keeps_what_futures_keep"),
+        By("contracts_carrier::an_attempt_outlives_panics"),
+        By("contracts_carrier::an_attempt_polls_its_ask_once_a_poll"),
+    ),
+    row(
+        "ConcatAttempts",
+        By("contracts_carrier::chains_keep_what_streams_keep_to_a_verdict"),
+        By("contracts_carrier::chains_outlive_panics"),
+        By("contracts_carrier::chains_take_so_many_turns_in_a_poll"),
+    ),
+    row(
+        "RideOut",
+        By("contracts_riders::a_rider_keeps_what_streams_keep"),
+        By("panics::every_part_panics_once_wherever_a_rider_comes_to_it"),
+        By("contracts_riders::a_rider_takes_so_many_turns_in_a_poll"),
+    ),
+    row(
+        "Phases",
+        By("contracts_riders::phases_keep_what_streams_keep"),
+        By("panics::an_attempt_that_panicked_is_shown_anew"),
+        By("contracts_riders::phases_take_so_many_turns_in_a_poll"),
+    ),
+    row(
+        "Read",
+        By("contracts_riders::a_read_keeps_what_futures_keep"),
+        By("panics::every_part_of_a_read_panics_once"),
+        By("contracts_riders::a_read_takes_so_many_turns_in_a_poll"),
+    ),
+    row(
+        "NoNews",
+        By("contracts_riders::no_news_keep_what_streams_keep"),
+        Not("has nothing that could"),
+        Not("has nothing to do"),
+    ),
+    row("Stage", PART, PART, PART),
+    row(
+        "TokioSleep",
+        By("contracts_riders::a_sleep_of_tokio_s_keeps_what_futures_keep"),
+        WAKERS,
+        ONE_LOOK,
+    ),
+    row(
+        "Reached",
+        By("contracts_owner::a_wait_for_a_level_keeps_what_futures_keep"),
+        WAKERS,
+        ONE_LOOK,
+    ),
+    row(
+        "TearingDown",
+        By("contracts_owner::a_driver_keeps_what_futures_keep"),
+        By("contracts_owner::a_driver_outlives_panics"),
+        By("contracts_owner::a_driver_polls_the_last_code_once_a_poll"),
+    ),
+    row(
+        "Wave",
+        By("contracts_owner::a_wave_keeps_what_futures_keep"),
+        WAKERS,
+        Not("looks at each of its members once, over all polls"),
+    ),
+    row(
+        "Subscription",
+        By("contracts_mesh::a_subscription_keeps_what_streams_keep"),
+        By("contracts_mesh::a_subscription_outlives_panics"),
+        CHANNEL,
+    ),
+    row("NewsStream", By("contracts_mesh::news_keep_what_streams_keep"), WAKERS, CHANNEL),
+    row("Changes", By("contracts_mesh::changes_keep_what_streams_keep"), WAKERS, CHANNEL),
+    row(
+        "fn ride_out",
+        By("contracts_mesh::a_rider_of_the_mesh_keeps_what_streams_keep"),
+        Not("a `RideOut`, which has its own row"),
+        Not("a `RideOut`, which has its own row"),
+    ),
+    row("fn subscribe", By("contracts_mesh::a_subscribe_keeps_what_futures_keep"), REQUEST, WAITS),
+    row("fn write", By("contracts_mesh::a_write_keeps_what_futures_keep"), REQUEST, WAITS),
+    row("fn patch", By("contracts_mesh::a_patch_keeps_what_futures_keep"), REQUEST, WAITS),
+    row("fn read", By("contracts_mesh::a_read_keeps_what_futures_keep"), REQUEST, WAITS),
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-#[test]
-fn triggers_keep_what_streams_keep() {
-    keeps(|| {
-        let (carrier, other) = (carrier(), Cell::new(None));
-        carrier.reject(by_owner("0A"));
-        let mut asked = 0;
-        let case = Case::new(carrier.triggers()).gone(free(&carrier));
-        case.stimulus(move || {
-            asked += 1;
-            match asked {
-                ..=3 => carrier.nudge(),
-                4 => carrier.reject(by_owner("0B")),
-                _ => other.set(Some(carrier.triggers())),
-            }
-        })
-    });
+/// A file's code, without comments, in one line.
+fn code(path: &Path) -> String {
+    let text =
+        fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let code = text.lines().map(|line| line.trim()).filter(|line| !line.starts_with("//"));
+    code.collect::<Vec<_>>().join(" ")
 }
 
-#[test]
-fn charges_keep_what_streams_keep() {
-    // Fewer than the budget, exactly as many, and more, with the give-up in between.
-    for many in [0, 1, 2, 3, 10] {
-        keeps(|| Case::new(rejections(many).charge(&carrier())));
-        keeps(|| Case::new(stuttering(rejections(many)).charge(&carrier())));
-    }
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries =
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file").path());
+    entries.flat_map(|at| if at.is_dir() { sources(&at) } else { vec![at] }).collect()
 }
 
-#[test]
-fn deferred_attempts_keep_what_streams_keep() {
-    for many in [0, 1, 2, 3, 10] {
-        keeps(|| Case::new(rejections(many).charge(&carrier()).defer(|_| pending::<()>())));
-        let charges = || Strict::new(rejections(many).charge(&carrier()));
-        keeps(|| Case::new(stuttering(charges()).defer(|_| ready(()))));
-    }
+/// What stands from each `start` to where its body or its end begins.
+fn heads<'a>(code: &'a str, start: &'a str) -> impl Iterator<Item = &'a str> {
+    code.match_indices(start).map(move |(at, _)| {
+        let end = code[at..].find(['{', ';']).map_or(code.len(), |length| at + length);
+        &code[at..end]
+    })
 }
 
-#[test]
-fn an_attempt_keeps_what_futures_keep() {
-    keeps_as_a_future(|| {
-        let (teardown, mut attempts) = (Teardown::new(), rejections(1).charge(&carrier()));
-        let charge = attempts.next().now_or_never().flatten().expect("at hand");
-        let joins = teardown.clone();
-        let mut attempts = stream::iter([charge]).defer(move |_| joins.completed());
-        let attempt = attempts.next().now_or_never().flatten().expect("at hand");
-        let left = teardown.clone();
-        Case::new(attempt.expect("within the budget"))
-            .stimulus(move || assert!(teardown.complete()))
-            .gone(move || assert_eq!(left.waiters(), 0))
-    });
+fn name(text: &str) -> &str {
+    let end = text.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(text.len());
+    &text[..end]
 }
 
-/// A chain over all its states: it waits, its attempt is out, is refused and answered, something is
-/// queued, and it ends as `ends` says.
-fn chains(ends: impl Fn(&Carrier, &Owner) + Clone + 'static) {
-    keeps(|| {
-        let (carrier, owner) = (carrier(), Owner::default());
-        let (asks, ends, mut steps) = (owner.clone(), ends.clone(), 0);
-        let chain = stuttering(carrier.triggers())
-            .charge(&carrier)
-            .defer(move |charge| asks.ask(charge))
-            .concat_attempts(&carrier);
-        let (free, left) = (free(&carrier), owner.clone());
-        let case = Case::new(chain).gone(move || {
-            free();
-            assert_eq!(left.outstanding(), 0, "an ask is left");
-        });
-        case.stimulus(move || {
-            steps += 1;
-            match (steps, owner.outstanding()) {
-                (4, 1) => owner.says(draining(Rejection::by_route())),
-                (8, 1) => owner.says(Ok(7)),
-                (10 | 12, _) => carrier.reject(by_owner("0A")),
-                (13, _) => carrier.nudge(),
-                (20.., _) => ends(&carrier, &owner),
-                _ => {}
-            }
-        })
-    });
+/// The types for which `code` implements `what`.
+fn implementors<'a>(code: &'a str, what: &'a str) -> impl Iterator<Item = String> {
+    let parts = heads(code, "impl").filter_map(move |head| head.split_once(what));
+    parts.filter(|(before, _)| before.ends_with([' ', ':'])).map(|(_, rest)| name(rest).to_owned())
 }
 
-#[test]
-fn chains_keep_what_streams_keep_to_a_verdict() {
-    chains(|carrier, owner| match owner.outstanding() {
-        0 => carrier.nudge(),
-        _ => owner.says(absent()),
-    });
-}
-
-#[test]
-fn chains_keep_what_streams_keep_to_a_give_up() {
-    chains(|carrier, _| carrier.reject(Rejection::by_route()));
-}
-
-#[test]
-fn chains_keep_what_streams_keep_to_a_take_over() {
-    let taken = Rc::new(RefCell::new(Vec::new()));
-    chains(move |carrier, owner| {
-        taken.borrow_mut().push(carrier.triggers());
-        if owner.outstanding() == 1 {
-            owner.says(Ok(8));
-        }
-    });
-}
-
-/// A finite stream of attempts, run to its end.
-#[test]
-fn chains_keep_what_streams_keep_to_the_end_of_their_stream() {
-    for many in [0, 1, 2, 3] {
-        keeps(|| {
-            let (carrier, owner) = (carrier(), Owner::default());
-            let asks = owner.clone();
-            let attempts =
-                stuttering(rejections(many)).charge(&carrier).defer(move |charge| asks.ask(charge));
-            let chain = Strict::new(attempts).concat_attempts(&carrier);
-            let case = Case::new(chain).gone(free(&carrier));
-            case.stimulus(move || {
-                if owner.outstanding() == 1 {
-                    owner.says(Ok(7));
-                }
-            })
-        });
-    }
-}
-
-#[test]
-fn a_claim_keeps_what_futures_keep() {
-    keeps_as_a_future(|| {
-        let slot = Slot::new();
-        let (feed, left) = (slot.clone(), slot.clone());
-        Case::new(slot.claim())
-            .stimulus(move || feed.owe())
-            .gone(move || assert!(format!("{left:?}").ends_with("taken: false, waiters: 0 }")))
-    });
-}
-
-#[test]
-fn a_completion_keeps_what_futures_keep() {
-    keeps_as_a_future(|| {
-        let teardown = Teardown::new();
-        let left = teardown.clone();
-        Case::new(teardown.completed())
-            .stimulus(move || assert!(teardown.complete()))
-            .gone(move || assert_eq!(left.waiters(), 0))
-    });
-}
-
-/// Is nothing at all: no bound is asked of what a user supplies but what is used of it.
-struct Opaque;
-
-type Closure = fn(Charge) -> Ready<Result<(), Judged<()>>>;
-type Out = Ready<Result<(), Judged<()>>>;
-
-#[test]
-fn whatever_is_sent_and_shared_may_be() {
-    fn is<T: Send + Sync + Unpin + 'static>() {}
-    is::<Carrier>();
-    is::<Trigger>();
-    is::<Triggers>();
-    is::<Charges<Triggers>>();
-    is::<Defer<Charges<Triggers>, Closure>>();
-    is::<Attempt<Closure, Out>>();
-    is::<ConcatAttempts<Defer<Charges<Triggers>, Closure>, Closure, Out, Judged<()>>>();
-    is::<RideError<Judged<()>>>();
-    is::<Slot>();
-    is::<Permit>();
-    is::<Claim>();
-    is::<Teardown>();
-    is::<Completed>();
-}
-
-/// A closure that is only `Send`, as most are that own something, is sent with its chain.
-#[test]
-fn a_closure_that_is_not_shared_is_sent() {
-    fn is_sent<T: Send>(_: &T) {}
-    fn is_shared<T: Sync>(_: &T) {}
-    let (carrier, calls) = (carrier(), Cell::new(0));
-    let probe = move |_| {
-        calls.set(calls.get() + 1);
-        ready(Ok::<_, Judged<()>>(calls.get()))
+/// Every stream and every future in `code`: the types that are one, and the public functions that return
+/// one that has no name.
+fn found(code: &str) -> BTreeSet<String> {
+    let unnamed = |head: &&str| {
+        let returned = head.split_once("->").map_or("", |(_, returned)| returned);
+        let returned = returned.split(" where ").next().unwrap_or_default();
+        let is_opaque = returned.contains("impl ") || returned.contains("dyn ");
+        let is_polled = returned.contains("Future") || returned.contains("Stream");
+        head.contains("async fn ") || is_opaque && is_polled
     };
-    let chain = carrier.triggers().charge(&carrier).defer(probe).concat_attempts(&carrier);
-    is_sent(&chain);
-    is_shared(&chain);
+    let functions = heads(code, "pub ").filter(|head| head.contains("fn ")).filter(unnamed);
+    let functions = functions
+        .filter_map(|head| head.split_once("fn "))
+        .map(|(_, rest)| format!("fn {}", name(rest)));
+    let types = implementors(code, "Stream for ").chain(implementors(code, "Future for "));
+    types.chain(functions).collect()
 }
 
 #[test]
-fn nothing_but_the_future_and_the_stream_is_pinned() {
-    fn is_unpin<T: Unpin>() {}
-    is_unpin::<ConcatAttempts<Triggers, std::marker::PhantomPinned, Out, std::marker::PhantomPinned>>(
+fn the_scan_sees_them_all() {
+    let code = "impl<T> Stream for A<T> where T: X { } impl futures_core::Stream for B { } \
+        impl<Fut, E> Future for C<Fut, E> { } impl FusedStream for D { } impl Debug for E { } \
+        pub async fn f(&self) -> u32 { } pub fn g() -> impl Future<Output = ()> { } \
+        pub fn h(it: impl Stream) -> BTreeSet<u32> { } pub(super) async fn i() { } \
+        pub fn j() -> Pin<Box<dyn Stream<Item = ()>>> { } pub const fn k() -> u32 where F: Future { }";
+    let seen = found(code);
+    assert_eq!(
+        seen.iter().map(String::as_str).collect::<Vec<_>>(),
+        ["A", "B", "C", "fn f", "fn g", "fn j"]
     );
-    is_unpin::<Chain>();
-    is_unpin::<Attempt<Probe, Asking>>();
 }
 
-/// `Debug` asks nothing of closures, futures and errors, says what matters, and locks nothing for
-/// longer than it looks.
 #[test]
-fn debug_asks_nothing_of_closures() {
-    fn is_debug<T: Debug>() {}
-    is_debug::<Defer<Triggers, Opaque>>();
-    is_debug::<Attempt<Opaque, Opaque>>();
-    is_debug::<ConcatAttempts<Triggers, Opaque, Opaque, Opaque>>();
-
-    let carrier = carrier();
-    let opaque = |_| {
-        let _ = Opaque;
-        pending::<Result<(), Judged<()>>>()
-    };
-    let attempts = carrier.triggers().charge(&carrier).defer(opaque);
-    let mut chain = Box::pin(attempts.concat_attempts(&carrier));
-    carrier.reject(by_owner("0A"));
-    carrier.reject(by_owner("0B"));
-    assert!(chain.next().now_or_never().is_none());
-    let debug = format!("{chain:?}");
-    for told in ["ConcatAttempts { stream: Defer { stream: Charges { stream: Triggers", "queued: 1"]
-    {
-        assert!(debug.contains(told), "{told} is missing in {debug}");
-    }
-    let attempt: &Attempt<_, Pending<_>> = &chain.as_mut().attempt().expect("running");
-    assert!(format!("{attempt:?}").starts_with("Attempt { charge: Charge"));
+fn every_stream_and_future_has_its_row() {
+    let files = sources(&root().join("src"));
+    let found: BTreeSet<_> = files.iter().flat_map(|path| found(&code(path))).collect();
+    let rows: BTreeSet<_> = MATRIX.iter().map(|row| row.name.to_owned()).collect();
+    assert_eq!(rows.len(), MATRIX.len(), "a row is there twice");
+    assert_eq!(found, rows, "found in src, and listed in the matrix");
 }
 
-/// The harness itself: each fault is found.
-mod the_harness_finds {
-    use std::{
-        pin::Pin,
-        task::{Context, Poll, Waker},
+#[test]
+fn every_stream_is_fused() {
+    let files = sources(&root().join("src"));
+    let implement = |what: &str| -> BTreeSet<String> {
+        files.iter().flat_map(|path| implementors(&code(path), what).collect::<Vec<_>>()).collect()
     };
+    let streams = implement("Stream for ");
+    assert!(!streams.is_empty());
+    assert_eq!(implement("FusedStream for "), streams);
+}
 
-    use futures::stream::FusedStream;
+/// The functions of a test file, by name: their code.
+fn functions(file: &str) -> BTreeMap<String, String> {
+    let code = code(&root().join(format!("tests/{file}.rs")));
+    let mut starts: Vec<_> = code.match_indices("fn ").map(|(at, _)| at).collect();
+    starts.retain(|at| code[..*at].ends_with([' ', ')', ']']));
+    starts.push(code.len());
+    let bodies = starts.windows(2).map(|pair| &code[pair[0] + 3..pair[1]]);
+    bodies.map(|body| (name(body).to_owned(), body.to_owned())).collect()
+}
 
-    use super::*;
+/// Whether `test` calls what starts with `goal`, itself or by another function of its file.
+fn reaches(functions: &BTreeMap<String, String>, test: &str, goal: &str) -> bool {
+    let Some(body) = functions.get(test) else { return false };
+    let calls = |name: &str| {
+        let called = format!("{name}(");
+        body.match_indices(&called).any(|(at, _)| at > 0 && !body[..at].ends_with(['.', '_']))
+    };
+    let itself = body.match_indices(goal).any(|(at, _)| body[..at].ends_with([' ', '{']));
+    itself || functions.keys().any(|it| it != test && calls(it) && reaches(functions, it, goal))
+}
 
-    /// Yields twice, and does one thing wrong.
-    #[derive(Default)]
-    struct Faulty {
-        polls: usize,
-        least: usize,
-        most: Option<usize>,
-        goes_on: bool,
-        says_it_is_over: bool,
-        leaves: Option<Rc<RefCell<Option<Waker>>>>,
-    }
-
-    impl Stream for Faulty {
-        type Item = ();
-
-        fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<()>> {
-            self.polls += 1;
-            if let Some(place) = &self.leaves {
-                *place.borrow_mut() = Some(cx.waker().clone());
+#[test]
+fn every_cell_is_shown_or_has_its_reason() {
+    for Row { name, keeps, panics, bounded } in &MATRIX {
+        for (cell, goal) in [(keeps, "keeps"), (panics, "outlives_panics"), (bounded, "is_bounded")]
+        {
+            match cell {
+                Not(reason) => assert!(reason.len() > 10, "{name}: {goal}"),
+                By(test) => {
+                    let (file, test) = test.split_once("::").expect("a file and a test");
+                    let functions = functions(file);
+                    assert!(functions.contains_key(test), "{name}: there is no {file}::{test}");
+                    assert!(
+                        reaches(&functions, test, goal),
+                        "{name}: {test} shows nothing of {goal}"
+                    );
+                }
             }
-            let over = self.polls == 3 || self.polls > 3 && !self.goes_on;
-            Poll::Ready((!over).then_some(()))
-        }
-
-        fn size_hint(&self) -> (usize, Option<usize>) {
-            if self.polls > 2 { (0, Some(0)) } else { (self.least, self.most) }
         }
     }
+}
 
-    impl FusedStream for Faulty {
-        fn is_terminated(&self) -> bool {
-            self.polls > 2 || self.says_it_is_over
-        }
-    }
-
-    fn finds(make: impl Fn() -> Faulty) -> bool {
-        let found = std::panic::AssertUnwindSafe(|| keeps(|| Case::new(make())));
-        std::panic::catch_unwind(found).is_err()
-    }
-
-    #[test]
-    fn every_fault() {
-        assert!(!finds(Faulty::default), "there is none");
-        assert!(finds(|| Faulty { least: 1, ..Faulty::default() }), "one item at the end");
-        assert!(finds(|| Faulty { most: Some(1), ..Faulty::default() }), "two items at the start");
-        assert!(finds(|| Faulty { goes_on: true, ..Faulty::default() }), "not fused");
-        assert!(finds(|| Faulty { says_it_is_over: true, ..Faulty::default() }));
-        let place = Rc::new(RefCell::new(None));
-        assert!(finds(move || Faulty { leaves: Some(Rc::clone(&place)), ..Faulty::default() }));
-    }
-
-    #[test]
-    #[should_panic(expected = "polled after its end")]
-    fn who_polls_after_the_end() {
-        let mut strict = Strict::new(stream::iter([(); 0]));
-        assert_eq!(strict.next().now_or_never(), Some(None));
-        let _ = strict.next().now_or_never();
+/// Of each it is said whether it is sent, shared and pinned.
+#[test]
+fn every_type_says_whether_it_is_sent() {
+    let code = code(&root().join("tests/contracts_sent.rs"));
+    for Row { name, keeps, .. } in &MATRIX {
+        let is_private = matches!(keeps, Not(_));
+        let said = match name.strip_prefix("fn ") {
+            Some(function) => code.contains(&format!("is_sent(&mesh.{function}(")),
+            None => ["is::<", "is_sent_and_unpin::<", "is_sent_and_shared::<"].iter().any(|says| {
+                code.contains(&format!("{says}{name}>")) || code.contains(&format!("{says}{name}<"))
+            }),
+        };
+        assert!(said || is_private, "nothing is said of {name}");
     }
 }

@@ -122,24 +122,6 @@ fn a_probe_that_panics_is_put_back() {
     assert_eq!(one.now_or_never(), Some(3), "the attempt begins anew");
 }
 
-/// C40: the future that the probe returned is not polled again; the attempt begins anew.
-#[test]
-fn an_attempt_whose_future_panics_begins_anew() {
-    let mut calls = 0;
-    let mut attempts = charges(&carrier(), 1).defer(move |charge: Charge| {
-        calls += 1;
-        let call = calls;
-        async move {
-            assert_ne!(call, 1, "a future that panics");
-            (call, charge.count())
-        }
-        .boxed_local()
-    });
-    let mut attempt = next(&mut attempts);
-    assert!(panics(|| poll(&mut attempt, Waker::noop())));
-    assert_eq!(attempt.now_or_never(), Some((2, 1)), "under the charge that it had");
-}
-
 /// A future that is over is dropped then, and with it what it held.
 #[test]
 fn a_future_that_is_over_is_dropped() {

@@ -4,10 +4,8 @@
 mod script;
 
 use std::{
-    cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
-    rc::Rc,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering::Relaxed},
@@ -15,9 +13,9 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use futures::{Stream, StreamExt, stream};
-use rideout::{Budget, Cause, News, Refusal, RideError, RideOut};
-use script::{NEVER, Owner, Reply, Seen, address, after, by, by_route, ms, serve, tag, watch};
+use futures::{Stream, stream};
+use rideout::{News, Refusal, RideOut};
+use script::{NEVER, Owner, Reply, Seen, address, after, by, by_route, serve, tag, watch};
 
 /// A rider in each of its states, with what is alive in it: asks, streams, joins, news, sleeps.
 fn states() -> Vec<(&'static str, Owner, u64, [usize; 5])> {
@@ -85,38 +83,6 @@ async fn dropped_in_any_state_it_leaves_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn before_its_first_poll_it_has_done_nothing() {
-    let owner = Owner::answers([serve([1]).into()]);
-    let rider = owner.rider().join(owner.join());
-    owner.reach(5_000).await;
-    assert_eq!((owner.times().len(), owner.alive()), (0, [0; 5]));
-    drop(rider);
-    assert_eq!(owner.times().len(), 0);
-}
-
-#[tokio::test(start_paused = true)]
-async fn ended_in_any_way_it_keeps_nothing() {
-    let refused = Refusal::no_node(&address());
-    for reply in [
-        serve([1]).completes(0).into(),
-        serve([1]).fails(0, refused.clone()).into(),
-        refused.into(),
-        by_route().into(),
-        by("A1").into(),
-    ] {
-        let owner = Owner::answers([reply]).teardown("A1", 0);
-        let mut rider = owner.rider().join(owner.join()).news(owner.news([]));
-        let seen = watch(&owner, &mut rider, NEVER).await;
-        assert_eq!(seen.last().map(|(_, seen)| seen), Some(&Seen::Completed));
-        assert_eq!(owner.alive(), [0; 5], "{seen:?}");
-        // R20c: it is fused, and says so.
-        assert!(rider.next().await.is_none());
-        assert_eq!(rider.size_hint(), (0, Some(0)));
-        assert!(futures::stream::FusedStream::is_terminated(&rider));
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_verdict_of_the_old_subscription_takes_its_refresh_along() {
     // R20: in its ask, and in its rest.
     for refresh in [Reply::Silent, by_route().into()] {
@@ -168,43 +134,6 @@ fn poll<S: Stream + Unpin>(stream: &mut S) -> Poll<Option<S::Item>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_in_the_ask_reaches_the_caller_and_the_next_poll_asks_again() {
-    // C40.
-    let mut rider = RideOut::new(address(), |ask| {
-        assert!(ask.attempt > 1, "once");
-        async { Ok(stream::iter([Ok::<_, Refusal>(1)])) }
-    });
-    panics(|| poll(&mut rider));
-    assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(1)))));
-    assert!(matches!(poll(&mut rider), Poll::Ready(None)));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_panic_in_the_future_of_an_ask_begins_that_attempt_anew() {
-    let mut rider = RideOut::new(address(), |ask| async move {
-        assert!(ask.attempt > 1, "once");
-        Ok(stream::iter([Ok::<_, Refusal>(1)]))
-    });
-    panics(|| poll(&mut rider));
-    assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(1)))));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_panic_in_the_join_looks_again() {
-    let calls = Rc::new(Cell::new(0));
-    let counted = Rc::clone(&calls);
-    let owner = Owner::answers([by("A1").into(), serve([1]).into()]);
-    let mut rider = owner.rider().join(move |_| {
-        counted.set(counted.get() + 1);
-        assert!(counted.get() > 1, "once");
-        Some(std::future::ready(()))
-    });
-    panics(|| poll(&mut rider));
-    assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(1)))));
-    assert_eq!(calls.get(), 2);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_panic_in_the_version_or_the_token_costs_that_item_alone() {
     let odd = |item: &u64| {
         assert_ne!(*item, 2, "no version");
@@ -221,67 +150,4 @@ async fn a_panic_in_the_version_or_the_token_costs_that_item_alone() {
     assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(1)))));
     panics(|| poll(&mut rider));
     assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(3)))));
-}
-
-#[tokio::test(start_paused = true)]
-async fn no_poll_holds_its_task_however_much_is_refused_at_once() {
-    // C28, C36, R20b: of a timer that is always over, so that nothing ever waits.
-    struct Hasty;
-
-    impl rideout::time::Timer for Hasty {
-        type Sleep = std::future::Ready<()>;
-
-        fn sleep(&self, _: std::time::Duration) -> Self::Sleep {
-            std::future::ready(())
-        }
-
-        fn now(&self) -> std::time::Instant {
-            tokio::time::Instant::now().into_std()
-        }
-    }
-
-    let asks = Rc::new(Cell::new(0_u32));
-    let counted = Rc::clone(&asks);
-    let mut rider = RideOut::new(address(), move |_| {
-        counted.set(counted.get() + 1);
-        async { Err::<stream::Pending<Result<(), _>>, _>(by_route()) }
-    })
-    .timer(Hasty)
-    .budget(Budget::new().re_asks(100_000));
-    let mut most = 0;
-    let ended = loop {
-        let before = asks.get();
-        let polled = poll(&mut rider);
-        most = most.max(asks.get() - before);
-        if let Poll::Ready(ended) = polled {
-            break ended;
-        }
-    };
-    assert!(most <= 32, "{most} asks in one poll");
-    assert_eq!(asks.get(), 100_001);
-    let Some(Err(RideError::GaveUp { report, .. })) = ended else { panic!("gives up") };
-    assert_eq!((report.cause, report.count), (Cause::Route, 100_001));
-}
-
-#[tokio::test(start_paused = true)]
-async fn items_that_are_dropped_do_not_hold_the_task_either() {
-    let stale = std::iter::repeat_n(1, 10_000);
-    let owner = Owner::answers([serve(stale.chain([2])).into()]);
-    let mut rider = owner.rider().version(|item| *item);
-    assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(1)))));
-    assert!(poll(&mut rider).is_pending());
-    // It has woken itself, or nobody ever would.
-    assert_eq!(watch(&owner, &mut rider, 9_000).await, [(0, Seen::Item(2))]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn moved_to_another_task_while_it_waits_that_one_is_woken() {
-    // C38.
-    for reply in [by("A1").into(), by_route().into(), Reply::Silent] {
-        let budget = Budget::new().ask_limit(ms(400));
-        let owner = Owner::answers([reply, serve([1]).into()]).teardown("A1", 300);
-        let mut rider = owner.rider().join(owner.join()).budget(budget);
-        assert!(poll(&mut rider).is_pending(), "polled by a task that nobody hears of");
-        assert!(matches!(rider.next().await, Some(Ok(1))));
-    }
 }

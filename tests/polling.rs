@@ -577,145 +577,84 @@ mod extremes {
     }
 }
 
-mod moved {
-    use super::*;
-
-    /// C38: polled by one task and then by another, it is the other that is woken, and nothing of the
-    /// first is kept.
-    fn is_woken_for_the_new_task<S, T, E>(state: &str, mut rider: S, event: impl FnOnce())
-    where
-        S: Stream<Item = Result<T, E>> + Unpin,
-    {
-        let ((old, old_waker), (new, new_waker)) = (Task::new(), Task::new());
-        while next_for(&mut rider, &old_waker).is_ready() {}
-        assert!(kept(&old) > 0, "{state}: it waits");
-        assert!(next_for(&mut rider, &new_waker).is_pending(), "{state}");
-        assert_eq!(kept(&old), 0, "{state}: the old task is kept");
-        let wakes = (old.wakes(), new.wakes());
-        drop(old_waker);
-        event();
-        assert_eq!(old.wakes(), wakes.0, "{state}: the old task is woken");
-        assert!(new.wakes() > wakes.1, "{state}: the new task is not woken");
-        assert!(matches!(next_for(&mut rider, &new_waker), Poll::Ready(Some(Ok(_)))), "{state}");
-    }
-
-    /// Refuses first, and then serves.
-    fn refuses(refusal: Refusal) -> impl FnMut(Ask) -> Ready<Result<Strict<u64>, Refusal>> {
-        move |ask| {
-            let refused = ask.attempt == 1;
-            ready(if refused { Err(refusal.clone()) } else { Ok(Strict::open([1])) })
+/// C38: what a poll without a turn left had seen of the subscription is seen again: its waker was the old
+/// task's.
+#[test]
+fn moved_in_mid_refusals_the_new_task_is_woken() {
+    let (items, served) = mpsc::unbounded();
+    let (refuse, refused) = oneshot::channel::<Refusal>();
+    let (mut served, mut refused) = (Some(served), Some(refused));
+    let asks = Rc::new(Cell::new(0));
+    let asked = Rc::clone(&asks);
+    let ask = move |ask: Ask| -> BoxFuture<'static, _> {
+        asked.set(ask.attempt);
+        match ask.attempt {
+            1 => ready(Ok(Strict::new(served.take().expect("once")))).boxed(),
+            2 => refused.take().expect("once").map(|it| Err(it.expect("sent"))).boxed(),
+            // Each of them another activation.
+            attempt @ ..100 => ready(Err(by(&format!("{attempt:02X}")))).boxed(),
+            _ => pending().boxed(),
         }
-    }
+    };
+    // Each teardown is complete at the second look.
+    let mut rider = RideOut::new(address(), ask)
+        .join(|_| Some(tokio::task::yield_now()))
+        .timer(Clock::new())
+        .budget(endless());
+    let (old, old_waker) = Task::new();
+    items.unbounded_send(Ok(1)).expect("open");
+    assert!(next_for(&mut rider, &old_waker).is_ready());
+    rider.nudger().nudge();
+    assert!(next_for(&mut rider, &old_waker).is_pending());
+    refuse.send(by("FFFF")).expect("it asks");
+    assert!(next_for(&mut rider, &old_waker).is_pending());
+    assert!((3..100).contains(&asks.get()), "no turn was left after {} asks", asks.get());
 
-    #[test]
-    fn in_mid_join() {
-        let teardown = Teardown::new();
-        let completes = teardown.clone();
-        let rider = RideOut::new(address(), refuses(by("A1")))
-            .join(move |_| Some(teardown.completed()))
-            .timer(Clock::new());
-        is_woken_for_the_new_task("joining", rider, || {
-            completes.complete();
-        });
+    let (new, new_waker) = Task::new();
+    while asks.get() < 100 {
+        assert!(next_for(&mut rider, &new_waker).is_pending());
     }
+    assert_eq!(kept(&old), 0, "the old task is kept");
+    let wakes = new.wakes();
+    items.unbounded_send(Ok(2)).expect("open");
+    assert_eq!(new.wakes(), wakes + 1);
+    assert!(matches!(next_for(&mut rider, &new_waker), Poll::Ready(Some(Ok(2)))));
+}
 
-    #[test]
-    fn in_mid_rest() {
-        let clock = Clock::new();
-        let rider = RideOut::new(address(), refuses(by_route())).timer(clock.clone());
-        is_woken_for_the_new_task("resting", rider, || clock.advance(ms(500)));
-    }
-
-    #[test]
-    fn in_mid_ask() {
-        let (answer, answered) = oneshot::channel();
-        let mut answered = Some(answered);
-        let ask = move |_| {
-            let answered = answered.take().expect("once");
-            async { Ok::<_, Refusal>(Strict::open([answered.await.expect("sent")])) }
-        };
-        let rider = RideOut::new(address(), ask).timer(Clock::new());
-        is_woken_for_the_new_task("asking", rider, || answer.send(1).expect("it asks"));
-    }
-
-    #[test]
-    fn while_live_by_an_item_by_news_and_by_a_nudge() {
-        for event in ["an item", "news", "a nudge"] {
-            let (items, served) = mpsc::unbounded();
-            let (tell, news) = mpsc::unbounded();
-            let mut served = Some(served);
-            let ask = move |_| {
-                let served = served.take().map(StreamExt::left_stream);
-                ready(Ok::<_, Refusal>(served.unwrap_or(Strict::open([2]).right_stream())))
-            };
-            let clock = Clock::new();
-            let rider = RideOut::new(address(), ask).news(news).timer(clock.clone());
-            let nudger = rider.nudger();
-            items.unbounded_send(Ok(1)).expect("open");
-            clock.advance(ms(0));
-            is_woken_for_the_new_task(event, rider, || match event {
-                "an item" => items.unbounded_send(Ok(1)).expect("open"),
-                "news" => {
-                    // It lived its pace, so the re-ask goes out at once.
-                    clock.advance(ms(500));
-                    tell.unbounded_send(News::Ended(Some(tag("A1")))).expect("it listens");
-                }
-                _ => nudger.nudge(),
-            });
+/// C37 where a refresh runs on: the old subscription's end is met on an item's way, in a poll that has
+/// no turn left to look at it.
+#[test]
+fn a_subscription_whose_end_has_to_wait_is_not_polled_again() {
+    let (items, old) = mpsc::unbounded::<Result<u64, Refusal>>();
+    let (refuse, refused) = oneshot::channel::<Refusal>();
+    let (mut old, mut refused) = (Some(old), Some(refused));
+    let ask = move |ask: Ask| -> BoxFuture<'static, _> {
+        match ask.attempt {
+            1 => ready(Ok(Strict::new(old.take().expect("once")))).boxed(),
+            2 => refused.take().expect("once").map(|it| Err(it.expect("sent"))).boxed(),
+            // Each of them another activation.
+            attempt @ ..200 => ready(Err(by(&format!("{attempt:02X}")))).boxed(),
+            _ => ready(Ok(Strict::open([9]))).boxed(),
         }
-    }
+    };
+    let mut rider = RideOut::new(address(), ask)
+        .join(|_| Some(tokio::task::yield_now()))
+        .timer(Clock::new())
+        .budget(Budget::default().activations(u32::MAX));
+    let nudger = rider.nudger();
+    items.unbounded_send(Ok(1)).expect("open");
+    assert!(matches!(next(&mut rider), Poll::Ready(Some(Ok(1)))));
+    nudger.nudge();
+    assert!(next(&mut rider).is_pending());
 
-    /// What a poll without a turn left had seen of the subscription is seen again: its waker was the old
-    /// task's.
-    #[test]
-    fn in_mid_refusals() {
-        let (items, served) = mpsc::unbounded();
-        let (refuse, refused) = oneshot::channel::<Refusal>();
-        let (mut served, mut refused) = (Some(served), Some(refused));
-        let asks = Rc::new(Cell::new(0));
-        let asked = Rc::clone(&asks);
-        let ask = move |ask: Ask| -> BoxFuture<'static, _> {
-            asked.set(ask.attempt);
-            match ask.attempt {
-                1 => ready(Ok(Strict::new(served.take().expect("once")))).boxed(),
-                2 => refused.take().expect("once").map(|it| Err(it.expect("sent"))).boxed(),
-                // Each of them another activation.
-                attempt @ ..100 => ready(Err(by(&format!("{attempt:02X}")))).boxed(),
-                _ => pending().boxed(),
-            }
-        };
-        // Each teardown is complete at the second look.
-        let mut rider = RideOut::new(address(), ask)
-            .join(|_| Some(tokio::task::yield_now()))
-            .timer(Clock::new())
-            .budget(endless());
-        let (old, old_waker) = Task::new();
-        items.unbounded_send(Ok(1)).expect("open");
-        assert!(next_for(&mut rider, &old_waker).is_ready());
-        rider.nudger().nudge();
-        assert!(next_for(&mut rider, &old_waker).is_pending());
-        refuse.send(by("FFFF")).expect("it asks");
-        assert!(next_for(&mut rider, &old_waker).is_pending());
-        assert!((3..100).contains(&asks.get()), "no turn was left after {} asks", asks.get());
-
-        let (new, new_waker) = Task::new();
-        while asks.get() < 100 {
-            assert!(next_for(&mut rider, &new_waker).is_pending());
-        }
-        assert_eq!(kept(&old), 0, "the old task is kept");
-        let wakes = new.wakes();
-        items.unbounded_send(Ok(2)).expect("open");
-        assert_eq!(new.wakes(), wakes + 1);
-        assert!(matches!(next_for(&mut rider, &new_waker), Poll::Ready(Some(Ok(2)))));
+    drop(items);
+    refuse.send(by("FFFF")).expect("it is asking");
+    let mut pending = 0;
+    while next(&mut rider).map(|it| matches!(it, Some(Ok(9)))) != Poll::Ready(true) {
+        pending += 1;
+        assert!(pending < 1_000, "it is stuck");
     }
-
-    #[test]
-    fn in_mid_rest_of_a_read() {
-        let clock = Clock::new();
-        let ask = |ask: Ask| ready(if ask.attempt == 1 { Err(by_route()) } else { Ok(1) });
-        let read = Box::pin(Read::new(address(), ask).timer(clock.clone())).into_stream();
-        is_woken_for_the_new_task("reading", read, || clock.advance(ms(500)));
-    }
+    assert!(pending > 0, "one poll was enough, so nothing had to wait");
 }
 
 /// C12.

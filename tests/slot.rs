@@ -220,19 +220,6 @@ fn a_claim_that_is_woken_and_dropped_takes_nobody_along() {
     assert!(poll(&mut stayer, &waker).is_ready());
 }
 
-/// C38, of claims.
-#[test]
-fn only_the_task_that_polled_last_is_woken() {
-    let slot = Slot::new();
-    let ((old, old_waker), (new, new_waker)) = (Task::new(), Task::new());
-    let mut claim = slot.claim();
-    assert!(poll(&mut claim, &old_waker).is_pending());
-    assert!(poll(&mut claim, &new_waker).is_pending());
-    assert_eq!((kept(&old), kept(&new)), (0, 1));
-    slot.owe();
-    assert_eq!((old.wakes(), new.wakes()), (0, 1));
-}
-
 /// C39, of claims: dropped in every state, one leaves nothing.
 #[test]
 fn a_dropped_claim_leaves_nothing() {

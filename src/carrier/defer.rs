@@ -93,6 +93,8 @@ where
 
 /// One attempt of a chain: a future that calls the probe when it is first polled.
 ///
+/// Polled again after it was ready, it begins anew.
+///
 /// # Panics
 ///
 /// When the probe panics, or the future that it returned. Polled again, the attempt begins anew.

@@ -8,7 +8,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use futures_core::Stream;
+use futures_core::{Stream, stream::FusedStream};
 use tokio::sync::mpsc;
 
 use crate::{activation::StreamId, refusal::News, unwind};
@@ -160,6 +160,12 @@ impl Stream for NewsStream {
     }
 }
 
+impl FusedStream for NewsStream {
+    fn is_terminated(&self) -> bool {
+        is_over(&self.news)
+    }
+}
+
 /// Stream for the [`Mesh::changes`](super::Mesh::changes) method: the version of each write.
 ///
 /// It ends when the mesh is dropped.
@@ -210,7 +216,17 @@ impl Stream for Changes {
     }
 }
 
+impl FusedStream for Changes {
+    fn is_terminated(&self) -> bool {
+        is_over(&self.versions)
+    }
+}
+
 fn size_hint<M>(receiver: &mpsc::UnboundedReceiver<M>) -> (usize, Option<usize>) {
     let waiting = receiver.len();
     (waiting, receiver.is_closed().then_some(waiting))
+}
+
+fn is_over<M>(receiver: &mpsc::UnboundedReceiver<M>) -> bool {
+    receiver.is_closed() && receiver.is_empty()
 }

@@ -109,6 +109,11 @@ impl<T> Opened<T> {
 /// Dropping it unsubscribes, at once: a goodbye that names the stream and the ask, so that it ends this
 /// registration and no later one.
 ///
+/// # Panics
+///
+/// Where a patch does, or the clone of a value: polled again it goes on, as if that frame had been lost on
+/// its way.
+///
 /// # Examples
 ///
 /// ```
@@ -218,6 +223,11 @@ impl<T: Clone> Stream for Subscription<T> {
         }
         if let Some(mesh_gone) = &mut this.mesh_gone {
             ready!(Pin::new(mesh_gone).poll(cx));
+        }
+        if !this.opened.frames.is_empty() {
+            // Tokio lets a task take no more of a channel at once, or they came since the look above.
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
         }
         this.mesh_gone = None;
         Poll::Ready(Some(Err(Refusal::mesh_cannot_route(&this.address))))

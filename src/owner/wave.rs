@@ -209,7 +209,8 @@ impl fmt::Debug for Waves {
 ///
 /// That is when the teardown of each that is part of it is completed, of one that was told before too.
 /// One that was killed never completes its own, so who waits must also be able to give up: dropped, the
-/// handle ends the wave, and what is asked for from there on is a recycle by itself.
+/// handle ends the wave, and what is asked for from there on is a recycle by itself. Once ready it stays
+/// ready: it may be polled again.
 ///
 /// # Cancel safety
 ///

@@ -5,7 +5,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use futures_core::Stream;
+use futures_core::{Stream, stream::FusedStream};
 
 use crate::refusal::News;
 
@@ -22,5 +22,11 @@ impl Stream for NoNews {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         (0, Some(0))
+    }
+}
+
+impl FusedStream for NoNews {
+    fn is_terminated(&self) -> bool {
+        true
     }
 }

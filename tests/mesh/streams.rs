@@ -379,3 +379,19 @@ async fn a_release_for_idleness_is_announced_to_whom_it_releases() {
     assert_eq!((told(&mut news[0]), mesh.subscribers(&address)), (vec![News::Ended(owner)], 1));
     assert_eq!(told(&mut news[1]), []);
 }
+
+/// However much it is: tokio lets a task take no more than its share of a channel at once.
+#[tokio::test(start_paused = true)]
+async fn what_was_sent_before_the_end_of_the_mesh_comes_before_it() {
+    let (mesh, address) = mesh();
+    let mut prices = subscribe(&mesh, &address).await;
+    for value in 2..=1_000 {
+        mesh.write(&address, value).await.unwrap();
+    }
+    drop(mesh);
+    for expected in 1..=1_000 {
+        assert_eq!(value(&mut prices).await, expected);
+    }
+    assert!(in_time(prices.next()).await.unwrap().is_err());
+    assert!(in_time(prices.next()).await.is_none());
+}

@@ -30,7 +30,8 @@ use crate::{
 /// The watchdog forces an end that makes no progress (no phase passed, no child gone) for
 /// [`watchdog`](TearingDown::watchdog), 8 s, or takes [`longest`](TearingDown::longest), 32 s, in all: the
 /// children's ends too, `last` is dropped, and one `ERROR` says so (`R39`). No timer exists before the
-/// end is asked for, and none once the teardown is completed.
+/// end is asked for, and none once the teardown is completed. Once ready it stays ready: it may be polled
+/// again.
 ///
 /// # Panics
 ///
