@@ -48,8 +48,8 @@ use common::check;
 use futures::Stream;
 use loom::{future::block_on, thread};
 use owner::{Owner, Script};
-use rider::Rider;
 use rideout::{Refusal, RideError, Teardown};
+use rider::Rider;
 
 /// Every sleep is over at once, and every join ends by its event: the rider's two sources of time.
 async fn sleep(_: Duration) {}

@@ -35,19 +35,15 @@ pub(crate) struct World {
     ghost: Cell<Ghost>,
 }
 
-/// What the first ask meets, beside the owners as they are.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Script {
-    #[default]
-    Nothing,
-    /// It is still out when it is polled a second time.
-    Lingers,
-    /// It is never answered.
-    IsSilent,
-    /// The first owner refuses it, whatever has become of that one since.
-    Refuses,
-    /// As `Lingers`, then as `Refuses`.
-    LingersAndRefuses,
+/// What asks meet, beside the owners as they are.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Script {
+    /// Each ask is still out when it is polled a second time.
+    pub(crate) lingers: bool,
+    /// The first ask is never answered.
+    pub(crate) is_silent: bool,
+    /// The first owner refuses the first ask, whatever has become of that owner since.
+    pub(crate) refuses: bool,
 }
 
 #[derive(Default)]
@@ -130,19 +126,16 @@ impl World {
 
     /// Asks; the answer says which owner serves.
     pub(crate) async fn ask(&self) -> Result<usize, Refusal> {
-        use Script::{IsSilent, Lingers, LingersAndRefuses, Refuses};
-
         let _out = Out::new(self);
-        if self.asks() == 1 {
-            if let Lingers | LingersAndRefuses = self.script {
-                yields().await;
-            }
-            if let Refuses | LingersAndRefuses = self.script {
-                return Err(refusal());
-            }
-            if self.script == IsSilent {
-                pending::<()>().await;
-            }
+        let is_first = self.asks() == 1;
+        if self.script.lingers {
+            yields().await;
+        }
+        if is_first && self.script.is_silent {
+            pending::<()>().await;
+        }
+        if is_first && self.script.refuses {
+            return Err(refusal());
         }
         match self.going.load(Relaxed) {
             false => Ok(0),
