@@ -19,7 +19,7 @@ use common::check;
 use futures_core::Stream;
 use loom::{future::block_on, sync::Arc, thread};
 use rideout_under_loom::{
-    News, Refusal, RideError, RideOut,
+    Budget, News, Refusal, RideError, RideOut,
     rider::{Answer, Nudger},
     time::Timer,
 };
@@ -74,6 +74,8 @@ impl Rider {
         let items = RideOut::new("prices/eur".parse().unwrap(), ask)
             .join(move |it| (it == activation(0)).then(|| torn_down.teardown.completed()))
             .news(world.feed.clone())
+            // No end is charged twice: that would be a give-up.
+            .budget(Budget::default().re_asks(0))
             .timer(Clock { began: Instant::now(), looks: Cell::new(0) });
         Rider { nudger: items.nudger(), items: Box::pin(items), served_by: None }
     }
@@ -263,7 +265,6 @@ fn the_end_of_what_a_refresh_replaces_is_not_charged_beside_it() {
         let mut rider = live(&world);
         let owner = spawn(&world, World::go);
         rider.nudger.nudge();
-        // Charged twice, it would rest, and no rest is ever over.
         rider.ride(|owner| owner == 1);
         join([owner]);
         rider.judge(&world, 2..=3);
