@@ -20,8 +20,8 @@
 //! doc = false
 //!
 //! [dependencies]
-//! # The name in front is the one that your sources use.
-//! rideout = { package = "loom-tests", git = "<this repository>" }
+//! # The name in front is the one that your sources use; the tag is that of the version that you use.
+//! rideout = { package = "loom-tests", git = "<this repository>", tag = "<version>" }
 //! loom = { version = "0.7", features = ["futures"] }
 //! # And whatever else your crate depends on.
 //! ```
