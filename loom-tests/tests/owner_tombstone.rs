@@ -135,7 +135,7 @@ fn a_tombstone_that_is_forgotten_takes_no_successor_along() {
 /// and changes nothing where it was not.
 #[test]
 fn the_newest_of_two_is_the_one_that_says_goodbye() {
-    check("newest", None, 3, || {
+    check("newest", None, 2, || {
         let place = Place::with(1);
         let other = place.spawn(|place| {
             place.register(2);
