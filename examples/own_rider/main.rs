@@ -7,9 +7,9 @@
 //! It shows how an attempt obeys each wait that a charge can ask for, where a refusal inside the stream
 //! goes, and what a nudge from elsewhere does. The times are virtual, and every run prints the same.
 //!
-//! `rider.rs` is the rider, `owner.rs` the script that it is run against. It hears no news, resumes
-//! nowhere, lets go of what is live before a refresh asks, logs no give-up, and holds back nothing where
-//! an owner answers and dies at once. `RideOut` does all that, on the same operators.
+//! `rider.rs` is the rider, `owner.rs` the script that it is run against; `loom-tests/tests/own_rider.rs`
+//! runs the rider under every interleaving. It hears no news, resumes nowhere, logs no give-up, and holds
+//! back nothing where an owner answers and dies at once. `RideOut` does all that, on the same operators.
 
 mod owner;
 mod rider;
@@ -20,7 +20,7 @@ use futures::{StreamExt, future};
 use owner::Owner;
 use rideout::Address;
 use rider::Rider;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 #[tokio::main(flavor = "current_thread", start_paused = true)]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -48,12 +48,12 @@ pub(crate) async fn run() -> Result<Vec<String>, Box<dyn Error>> {
     let elsewhere = async {
         sleep(Duration::from_millis(100)).await;
         owner.tell("nudged, during the wait: its ask is the nudge's too");
-        rider.nudge();
+        rider.carrier().nudge();
         sleep(Duration::from_millis(200)).await;
         owner.tear_down();
         sleep(Duration::from_millis(1700)).await;
         owner.tell("nudged, while live: it asks again, and nothing is charged");
-        rider.nudge();
+        rider.carrier().nudge();
     };
     future::join(reading, elsewhere).await;
     Ok(owner.told())

@@ -34,7 +34,7 @@ impl Owner {
     }
 
     /// Answers an ask.
-    pub(crate) fn answer(&self, ask: u32) -> Result<Items, Refusal> {
+    pub(crate) async fn answer(&self, ask: u32) -> Result<Items, Refusal> {
         self.tell(format_args!("ask {ask}"));
         let [a, b, c, d] = &self.closing;
         match ask {

@@ -1,33 +1,36 @@
 //! The rider: the operators, one attempt, and one subscription.
 
-use std::{cell::Cell, future::ready, mem, rc::Rc};
+use std::{
+    cell::Cell,
+    mem,
+    rc::Rc,
+    task::{Poll, ready},
+};
 
 use futures::{FutureExt, Stream, StreamExt, TryStreamExt, stream};
 use rideout::{
     Address, Budget, Carrier, CarrierExt, Charge, Refusal, Refused, Rejection, RideError, Ruling,
     Wait,
 };
-use tokio::{
-    sync::Notify,
-    time::{sleep, timeout},
-};
 
-use super::owner::{Items, Owner};
+// The time is its surroundings' too: tokio's here, and none at all in a model.
+use super::{
+    owner::{Items, Owner},
+    sleep, timeout,
+};
 
 /// A rider, in what its parts share.
 pub(crate) struct Rider {
     carrier: Carrier,
     // Whether the one re-ask of this ride-out that has nothing to wait for has had its turn.
     turn_taken: Cell<bool>,
-    // Ends the live subscription, so that a nudge is heard.
-    refresh: Notify,
     owner: Rc<Owner>,
 }
 
 impl Rider {
     pub(crate) fn new(address: Address, owner: Rc<Owner>) -> Rc<Self> {
         let carrier = Carrier::new(address, Budget::default());
-        Rc::new(Rider { carrier, turn_taken: Cell::new(false), refresh: Notify::new(), owner })
+        Rc::new(Rider { carrier, turn_taken: Cell::new(false), owner })
     }
 
     /// The items, over as many subscriptions as it takes.
@@ -35,7 +38,8 @@ impl Rider {
         self: &Rc<Self>,
     ) -> impl Stream<Item = Result<u32, RideError<Refusal>>> + use<> {
         let [telling, asking, reading] = [(); 3].map(|()| Rc::clone(self));
-        self.carrier
+        let answers = self
+            .carrier
             .triggers()
             // Eager: the budget is spent when a rejection arrives, not when somebody gets round to
             // asking again. What arrives while an attempt waits is counted all the same.
@@ -46,10 +50,25 @@ impl Rider {
             .defer(move |charge| Rc::clone(&asking).attempt(charge))
             // Serial: side by side, all attempts would meet the one owner that comes back. A promise
             // goes round to `charge`, and comes back as the next attempt.
-            .concat_attempts(&self.carrier)
-            .map_ok(move |items| Rc::clone(&reading).read(items))
-            // One subscription to its end, then the next ask: while one is live, nothing above is polled.
-            .try_flatten()
+            .concat_attempts(&self.carrier);
+
+        let (mut answers, mut live, mut answered) = (Box::pin(answers), None, false);
+        stream::poll_fn(move |cx| {
+            loop {
+                // Polled while one is live too, so that a nudge is heard: what it brings takes its place.
+                match answers.poll_next_unpin(cx)? {
+                    Poll::Ready(Some(items)) => (live, answered) = (Some(items), false),
+                    Poll::Ready(None) => return Poll::Ready(None),
+                    Poll::Pending => {}
+                }
+                let Some(items) = &mut live else { return Poll::Pending };
+                let said = ready!(items.poll_next_unpin(cx));
+                match reading.hear(&mut answered, said) {
+                    Some(item) => return Poll::Ready(Some(item)),
+                    None => live = None,
+                }
+            }
+        })
     }
 
     /// Waits as the charge says, then asks.
@@ -62,7 +81,7 @@ impl Rider {
                 // One that is over at the first look is nothing to wait for either.
                 match teardown.and_then(|mut it| (&mut it).now_or_never().is_none().then_some(it)) {
                     // A killed process completes nothing: then the limit ends the join.
-                    Some(teardown) => drop(timeout(limit, teardown).await),
+                    Some(teardown) => _ = timeout(limit, teardown).await,
                     // At once for the first time, since a hand-off answers in milliseconds. Then at a
                     // pace, or four hosts that drain would spend the budget in as many milliseconds.
                     None if self.turn_taken.replace(true) => {
@@ -76,18 +95,7 @@ impl Rider {
             Wait::Rest(rest) => sleep(rest).await,
         }
         // After the wait: a nudge that came during it is satisfied by this ask, and asks for none.
-        self.owner.answer(self.carrier.asking())
-    }
-
-    /// Reads one subscription, until it is refused or complete, or a nudge asks for another one.
-    fn read(self: Rc<Self>, items: Items) -> impl Stream<Item = Result<u32, RideError<Refusal>>> {
-        let nudged = Rc::clone(&self);
-        let completion = stream::once(ready(None));
-        items
-            .map(Some)
-            .chain(completion)
-            .take_until(async move { nudged.refresh.notified().await })
-            .scan(false, move |answered, said| ready(self.hear(answered, said)))
+        self.owner.answer(self.carrier.asking()).await
     }
 
     /// `None` ends this subscription, and the next ask is due. A verdict is for the reader to stop at.
@@ -116,9 +124,8 @@ impl Rider {
         None
     }
 
-    /// Asks for a re-ask, from elsewhere. First the debt, then the end of what is live.
-    pub(crate) fn nudge(&self) {
-        self.carrier.nudge();
-        self.refresh.notify_waiters();
+    /// The handle by which it is nudged, from any thread.
+    pub(crate) fn carrier(&self) -> Carrier {
+        self.carrier.clone()
     }
 }

@@ -94,7 +94,7 @@ fn a_member_is_told_once() {
 /// over changes nothing; if it was told, the predecessor was gone.
 #[test]
 fn a_successor_is_told_only_after_the_wave() {
-    check("successor", None, 3, || {
+    check("successor", None, 2, || {
         let (waves, eur) = (Waves::new(), owner("eur"));
         let wave = waves.land(|| [eur.clone()], Ending::recycle());
         let successor = owner("eur");

@@ -6,6 +6,7 @@
 use std::{
     cell::RefCell,
     env, fmt,
+    future::poll_fn,
     panic::{set_hook, take_hook},
     pin::Pin,
     sync::{
@@ -60,6 +61,19 @@ pub(crate) fn check(
 /// Polls once, for the task of `waker`.
 pub(crate) fn poll_once<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(waker))
+}
+
+/// Has the task polled once more before it goes on.
+pub(crate) async fn yields() {
+    let mut yielded = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// A task that counts its wakes; on loom's atomics, or loom would not see that two orders differ.

@@ -18,6 +18,8 @@ use loom::{
 };
 use rideout_under_loom::{Budget, Carrier, CarrierExt, Charge, Judged, Kind, Rejection, RideError};
 
+use crate::common::yields;
+
 pub(crate) type Answer = Option<Result<(), RideError<Judged<()>>>>;
 pub(crate) type Chain = Pin<Box<dyn Stream<Item = Result<(), RideError<Judged<()>>>>>>;
 
@@ -180,18 +182,6 @@ pub(crate) fn chain(world: &Arc<World>) -> Chain {
     let (carrier, world) = (&world.carrier, Arc::clone(world));
     let probe = move |charge| attempt(Arc::clone(&world), charge);
     Box::pin(carrier.triggers().charge(carrier).defer(probe).concat_attempts(carrier))
-}
-
-async fn yields() {
-    let mut yielded = false;
-    poll_fn(|cx| {
-        if std::mem::replace(&mut yielded, true) {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
 
 /// Waits for the next answer.

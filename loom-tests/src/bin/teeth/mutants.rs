@@ -2,10 +2,14 @@
 
 mod carrier;
 mod monitor;
+mod own_rider;
 mod owner_leaving;
 mod owner_lifecycle;
 mod owner_registry;
+mod owner_served;
+mod owner_tombstone;
 mod owner_wave;
+mod rider;
 mod slot;
 mod teardown;
 
@@ -48,10 +52,14 @@ pub(crate) const PARTS: &[Part] = &[
     slot::SLOT,
     teardown::TEARDOWN,
     carrier::CARRIER,
+    rider::RIDER,
+    own_rider::OWN_RIDER,
     owner_lifecycle::OWNER_LIFECYCLE,
     owner_registry::OWNER_REGISTRY,
     owner_leaving::OWNER_LEAVING,
     owner_wave::OWNER_WAVE,
+    owner_served::OWNER_SERVED,
+    owner_tombstone::OWNER_TOMBSTONE,
 ];
 
 #[cfg(test)]

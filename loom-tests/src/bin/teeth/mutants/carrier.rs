@@ -4,7 +4,7 @@ use super::{Mutant, Part};
 
 pub(crate) const CARRIER: Part = Part {
     name: "carrier",
-    models: &["carrier", "chains"],
+    models: &["carrier", "chains", "rider"],
     mutants: &[
         Mutant {
             name: "a rejection wakes nobody",
@@ -150,12 +150,6 @@ pub(crate) const CARRIER: Part = Part {
             file: "src/carrier/concat_attempts.rs",
             old: "        if *this.phase != Phase::Done {",
             new: "        if *this.phase == Phase::Done {",
-        },
-        Mutant {
-            name: "a dropped chain leaves its waker",
-            file: "src/carrier/concat_attempts.rs",
-            old: "        this.carrier.forget(this.ticket);",
-            new: "",
         },
         Mutant {
             name: "a trigger's attempt goes before a charged one",
