@@ -18,8 +18,7 @@ mod scratch;
 
 use std::{env, error::Error, path::Path, process::ExitCode};
 
-use models::Run;
-use mutants::{Mutant, PARTS, Part};
+use mutants::{PARTS, Part};
 use report::Report;
 use scratch::Scratch;
 
@@ -61,7 +60,8 @@ fn bite(asked: &[String]) -> Result<bool, Box<dyn Error>> {
 
     for part in parts {
         for mutant in part.mutants {
-            let told = match tried(&scratch, part, mutant) {
+            let tried = scratch.with(mutant, || models::run(&scratch, part.models));
+            let told = match tried {
                 Ok(runs) => report.tried(runs),
                 Err(error) => report.untried(&error.to_string()),
             };
@@ -73,9 +73,4 @@ fn bite(asked: &[String]) -> Result<bool, Box<dyn Error>> {
     }
     println!("{report}");
     Ok(report.is_clean())
-}
-
-fn tried(scratch: &Scratch, part: &Part, mutant: &Mutant) -> Result<Vec<Run>, Box<dyn Error>> {
-    let _mutated = scratch.mutate(mutant)?;
-    models::run(scratch, part.models)
 }

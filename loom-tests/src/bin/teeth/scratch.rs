@@ -12,15 +12,8 @@ use serde_json::Value;
 use crate::mutants::Mutant;
 
 pub(crate) struct Scratch {
-    root: PathBuf,
     tree: PathBuf,
     target: PathBuf,
-}
-
-/// Puts the file back when it goes.
-pub(crate) struct Mutated<'a> {
-    scratch: &'a Scratch,
-    file: &'static str,
 }
 
 impl Scratch {
@@ -31,7 +24,7 @@ impl Scratch {
             fs::remove_dir_all(&tree)?;
         }
         copy(root, &tree)?;
-        Ok(Scratch { root: root.to_owned(), tree, target: root.join("target/teeth/build") })
+        Ok(Scratch { tree, target: root.join("target/teeth/build") })
     }
 
     /// Returns the file for what `model` of `set` says.
@@ -41,11 +34,18 @@ impl Scratch {
         Ok(folder.join(model))
     }
 
-    /// Writes `mutant` into the copy.
-    pub(crate) fn mutate(&self, mutant: &Mutant) -> Result<Mutated<'_>, Box<dyn Error>> {
-        let sound = fs::read_to_string(self.root.join(mutant.file))?;
-        fs::write(self.tree.join(mutant.file), mutant.applied_to(&sound)?)?;
-        Ok(Mutated { scratch: self, file: mutant.file })
+    /// Runs `look` while `mutant` is in the copy.
+    pub(crate) fn with<R>(
+        &self,
+        mutant: &Mutant,
+        look: impl FnOnce() -> Result<R, Box<dyn Error>>,
+    ) -> Result<R, Box<dyn Error>> {
+        let file = self.tree.join(mutant.file);
+        let sound = fs::read_to_string(&file)?;
+        fs::write(&file, mutant.applied_to(&sound)?)?;
+        let seen = look();
+        fs::write(&file, sound)?;
+        seen
     }
 
     /// Builds the models of each of `sets`; returns their programs, in that order.
@@ -57,13 +57,15 @@ impl Scratch {
         cargo.current_dir(&self.tree).env("CARGO_TARGET_DIR", &self.target);
         cargo.env("RUSTFLAGS", "--cap-lints=allow");
         let built = cargo.output()?;
-        if !built.status.success() {
-            let said = String::from_utf8_lossy(&built.stderr).into_owned();
-            return Err(format!("does not build\n{said}").into());
-        }
         let messages: Vec<Value> = serde_json::Deserializer::from_slice(&built.stdout)
             .into_iter()
             .collect::<Result<_, _>>()?;
+        if !built.status.success() {
+            let error = messages.iter().filter(|it| it["message"]["level"] == "error");
+            let error = error.filter_map(|it| it["message"]["rendered"].as_str()).next();
+            let said = String::from_utf8_lossy(&built.stderr);
+            return Err(format!("does not build: {}", error.unwrap_or(&said)).into());
+        }
         sets.iter()
             .map(|set| {
                 messages
@@ -73,15 +75,6 @@ impl Scratch {
                     .ok_or_else(|| format!("no program for the models of {set}").into())
             })
             .collect()
-    }
-}
-
-impl Drop for Mutated<'_> {
-    fn drop(&mut self) {
-        let Scratch { root, tree, .. } = self.scratch;
-        if let Err(error) = copy(&root.join(self.file), &tree.join(self.file)) {
-            panic!("{} cannot be put back: {error}", self.file);
-        }
     }
 }
 
