@@ -184,7 +184,7 @@ proptest! {
             // Of this ride-out: who refused, and when; whether a join had nothing to wait for; and how many
             // waits an arrival ended, in all and since a subscription opened, which forgets arrivals.
             let (mut refused, mut at_once, mut ended) = (Vec::new(), false, 0);
-            let (mut opened, mut early) = (0, 0);
+            let (mut opened, mut early, mut holds) = (0, 0, Vec::new());
             for (said, pair) in script.iter().cycle().zip(owner.asked().windows(2)) {
                 let (asked, next) = (&pair[0], &pair[1]);
                 let rejected = asked.at + said.rejects_after();
@@ -209,18 +209,25 @@ proptest! {
                 let waited = next.at - rejected;
                 prop_assert!(waited >= held, "R11: {} of {} ms", waited, held);
                 prop_assert!(ms(waited) <= due.max(ms(held)), "late: {} of {:?}", waited, due);
+                if held > 0 {
+                    holds.push(rejected + 1..=rejected + held);
+                }
+                // They are in time for this wait, and not used up by R11.
+                let mut arrived = arrivals.clone();
+                arrived.retain(|(at, _)| {
+                    (opened..=next.at).contains(at) && !holds.iter().any(|it| it.contains(at))
+                });
                 if turn && waited == held {
                     at_once = true;
                 } else if ms(waited) < due {
                     (early, ended) = (early + 1, ended + 1);
+                    prop_assert!(ended <= activations, "{} waits of {}", ended, activations);
+                    let refused = |who| refused.iter().any(|(_, it)| *it == who);
+                    prop_assert!(arrived.iter().any(|(_, who)| !refused(*who)), "early for nobody");
                 }
-                // It is in time for this wait, and by one that had not refused before it came.
-                let fresh = arrivals.iter().filter(|(at, who)| {
-                    let before = |(then, it): &(u64, Who)| then < at && it == who;
-                    (opened..=next.at).contains(at) && !refused.iter().any(before)
-                });
-                prop_assert!(ended <= activations, "{} waits of {}", ended, activations);
-                prop_assert!(early <= fresh.count(), "early for nothing");
+                // Each ends one wait, unless it had refused before it came.
+                arrived.retain(|(at, who)| !refused.iter().any(|(then, it)| then < at && it == who));
+                prop_assert!(early <= arrived.len(), "early for one twice");
             }
             Ok(())
         })?;
