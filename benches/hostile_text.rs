@@ -21,22 +21,23 @@ const MOST: f64 = 400.0;
 const SHORT: u64 = 50_000;
 const LONG: u64 = 200_000;
 
-/// What the texts repeat, by name; in each `X` stands for a path of the longest address.
-const TEXTS: [(&str, &str); 14] = [
-    ("openings", "Hub "),
-    ("openings of the owner's", "Hub X"),
-    ("owners with a host", "Hub X~"),
-    ("banners", "Hub y is shutting down"),
-    ("banners cut off", "Hub X is shutting dow"),
-    ("ends", " is shutting down"),
-    ("markers", "activation #"),
-    ("digits", "A"),
-    ("hosts", "Host is shutting down, cannot route to "),
-    ("hosts, to the owner's child", "Host is shutting down, cannot route to X/"),
-    ("marks", "."),
-    ("promises", "he address may reactivate (recycle / restart)"),
-    ("tails cut off", "; the address may reactivate (recycle / restart). Rejecting now"),
-    ("control characters", "\u{0}"),
+/// How the texts open, and what they repeat. The owner's path is `x`, or where `X` stands for it a
+/// longest one.
+const TEXTS: [(&str, &str, &str); 14] = [
+    ("openings", "", "Hub "),
+    ("openings of the owner's", "", "Hub X"),
+    ("owners with a host", "", "Hub x~"),
+    ("banners", "", "Hub y is shutting down"),
+    ("banners cut off", "", "Hub X is shutting dow"),
+    ("ends", "", " is shutting down"),
+    ("markers", "", "activation #"),
+    ("digits", "activation #", "A"),
+    ("hosts", "", "Host is shutting down, cannot route to "),
+    ("hosts, to the owner's child", "", "Host is shutting down, cannot route to X/"),
+    ("marks", "Host is shutting down, cannot route to X", "."),
+    ("promises", "", "he address may reactivate (recycle / restart)"),
+    ("tails cut off", "", "; the address may reactivate (recycle / restart). Rejecting now"),
+    ("control characters", "", "\u{0}"),
 ];
 
 fn main() -> ExitCode {
@@ -44,14 +45,14 @@ fn main() -> ExitCode {
     if let (Some("--count"), Some(name), Some(length)) =
         (args.next().as_deref(), args.next(), args.next().and_then(|it| it.parse().ok()))
     {
-        if let Some((_, part)) = TEXTS.into_iter().find(|(it, _)| *it == name) {
-            read(part, length);
+        if let Some((_, opening, part)) = TEXTS.into_iter().find(|(it, ..)| *it == name) {
+            read(opening, part, length);
         }
         return ExitCode::SUCCESS;
     }
     println!("{:<28} {:>20}", "text of", "instructions a byte");
     let mut within = true;
-    for (name, _) in TEXTS {
+    for (name, ..) in TEXTS {
         let short = callgrind::instructions(name, SHORT);
         let Some((short, long)) = short.zip(callgrind::instructions(name, LONG)) else {
             eprintln!("valgrind is needed to count instructions, and did not run");
@@ -69,13 +70,12 @@ fn main() -> ExitCode {
 }
 
 /// Reads a text in every way there is, and has an owner say it.
-fn read(part: &str, length: usize) {
-    let path = "x".repeat(rideout::address::MAX_LENGTH);
-    let part = part.replace('X', &path);
+fn read(opening: &str, part: &str, length: usize) {
+    let longest = [opening, part].iter().any(|it| it.contains('X'));
+    let path = "x".repeat(if longest { rideout::address::MAX_LENGTH } else { 1 });
     let asked: Address = path.parse().expect("an address");
-    let parts = part.repeat(length / part.len() / 2);
-    // Behind a marker, and behind a path whose end is looked for.
-    let text = format!("activation #{parts} Host is shutting down, cannot route to {path}{parts}");
+    let [opening, part] = [opening, part].map(|it| it.replace('X', &path));
+    let text = opening + &part.repeat(length / part.len());
 
     black_box(answered_by(&text, &asked));
     black_box(Refusal::new(Kind::ShuttingDown, &*text).is_never_applied(&asked));
