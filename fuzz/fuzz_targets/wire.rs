@@ -13,7 +13,7 @@ use rideout::{Activation, Address, Kind, News, Party, Refusal, StreamId};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-fuzz::target!(check, 3_000);
+fuzz::target!(check, 2_000);
 
 /// The fields of a refusal, and two of a newer peer's.
 const FIELDS: [&str; 10] = [
