@@ -10,12 +10,14 @@
 //!
 //! It fails where an item through `RideOut` costs more than `MOST`.
 
+mod callgrind;
+
 use std::{
     env,
     future::{Pending, pending},
     hint::black_box,
     pin::{Pin, pin},
-    process::{Command, ExitCode},
+    process::ExitCode,
     task::{Context, Poll, Waker},
     time::{Duration, Instant},
 };
@@ -66,7 +68,9 @@ fn main() -> ExitCode {
     println!("{:<20} {:>22}", "stream", "instructions an item");
     let mut within = true;
     for (name, _) in STREAMS {
-        let Some((few, many)) = instructions(name, FEW).zip(instructions(name, MANY)) else {
+        let Some((few, many)) =
+            callgrind::instructions(name, FEW).zip(callgrind::instructions(name, MANY))
+        else {
             eprintln!("valgrind is needed to count instructions, and did not run");
             return ExitCode::FAILURE;
         };
@@ -80,19 +84,6 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
-}
-
-/// Runs this program under callgrind, draining `items` of the stream `name`.
-fn instructions(name: &str, items: u64) -> Option<u64> {
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(env::current_exe().ok()?)
-        .args(["--count", name, &items.to_string()])
-        .output()
-        .ok()?;
-    let report = String::from_utf8(output.stderr).ok()?;
-    let (_, collected) = report.split_once("Collected : ")?;
-    collected.split_whitespace().next()?.parse().ok()
 }
 
 fn address() -> rideout::Address {

@@ -1,10 +1,19 @@
-//! The carrier under whatever is done to it in whatever order (R16).
+//! The carrier under whatever is done to it in whatever order (R9, R16).
 
 mod chain;
 
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    rc::Rc,
+    task::Poll,
+    time::Duration,
+};
+
 use chain::{Owner, by_owner, draining, look, saying, within};
+use futures::TryStreamExt;
 use proptest::prelude::*;
-use rideout::{Budget, Key, Rejection};
+use rideout::{Budget, CarrierExt, Charge, Key, Rejection};
 
 #[derive(Clone, Debug)]
 enum Op {
@@ -131,5 +140,57 @@ proptest! {
         prop_assert!(attempted.is_sorted(), "out of order: {attempted:?}");
         attempted.dedup();
         prop_assert_eq!(attempted, (1..=rejected).collect::<Vec<_>>());
+    }
+
+    /// R9: no attempt runs under a charge that was made before the last answer.
+    #[test]
+    fn what_an_answer_made_stale_never_runs(ops in ops()) {
+        let (carrier, owner) = (within(Budget::default().re_asks(u32::MAX)), Owner::default());
+        // Each rejection has a hint of its own, by which its charge is known again.
+        let mut rejected = 0;
+        let mut rejection = || {
+            rejected += 1;
+            let not_before = Some(Duration::from_millis(rejected));
+            Rejection { not_before, ..Rejection::by_route() }
+        };
+        let known = |charge: &Charge| charge.rejection().and_then(|it| it.not_before);
+        // How many answers there were when each rejection was charged.
+        let (answers, charged) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(HashMap::new())));
+        let build = || {
+            let (then, made, owner) = (Rc::clone(&answers), Rc::clone(&charged), owner.clone());
+            let (now, looked) = (Rc::clone(&answers), Rc::clone(&charged));
+            // One that was given back comes by again, and is no new one.
+            let charges = carrier.triggers().charge(&carrier).inspect_ok(move |charge| {
+                made.borrow_mut().entry(known(charge)).or_insert(then.get());
+            });
+            let attempts = charges.defer(move |charge| {
+                let made = looked.borrow()[&known(&charge)];
+                assert!(charge.is_uncharged() || made == now.get(), "a stale attempt ran");
+                owner.ask(charge)
+            });
+            Box::pin(attempts.concat_attempts(&carrier))
+        };
+        let mut chain = build();
+        for op in ops {
+            let out = owner.outstanding() == 1;
+            match op {
+                Op::Nudge => carrier.nudge(),
+                Op::Reject => carrier.reject(rejection()),
+                Op::Answer if out => owner.says(Ok(7)),
+                Op::Refuse if out => owner.says(draining(rejection())),
+                Op::TakeOver => chain = build(),
+                Op::Rebuild => {
+                    drop(chain);
+                    chain = build();
+                }
+                Op::Poll => {
+                    while let Poll::Ready(answer) = look(&mut chain) {
+                        prop_assert!(matches!(answer, Some(Ok(7))));
+                        answers.set(answers.get() + 1);
+                    }
+                }
+                Op::Answer | Op::Refuse => {}
+            }
+        }
     }
 }

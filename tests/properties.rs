@@ -5,9 +5,12 @@ mod script;
 
 use std::{collections::BTreeSet, time::Duration};
 
-use proptest::{collection::vec, option, prelude::*};
+use proptest::{collection::vec, prelude::*};
 use rideout::{Axis, Budget, Cause, Ledger, StreamId, Wait};
-use script::who::{Who, who};
+use script::{
+    budgets::{any_budget, any_duration},
+    who::{Who, who},
+};
 
 /// A rejection, or an answer.
 fn steps() -> impl Strategy<Value = Vec<Option<Who>>> {
@@ -17,44 +20,6 @@ fn steps() -> impl Strategy<Value = Vec<Option<Who>>> {
 fn small() -> impl Strategy<Value = Budget> {
     (0..5_u32, 0..5_u32)
         .prop_map(|(activations, re_asks)| Budget::new().activations(activations).re_asks(re_asks))
-}
-
-fn any_duration() -> impl Strategy<Value = Duration> {
-    prop_oneof![
-        Just(Duration::ZERO),
-        Just(Duration::MAX),
-        (any::<u64>(), 0..1_000_000_000_u32).prop_map(|(secs, nanos)| Duration::new(secs, nanos)),
-        (0..100_000_u64).prop_map(Duration::from_micros),
-    ]
-}
-
-fn any_count() -> impl Strategy<Value = u32> {
-    prop_oneof![Just(0), Just(1), Just(u32::MAX), any::<u32>()]
-}
-
-fn any_budget() -> impl Strategy<Value = Budget> {
-    let counts = (any_count(), any_count());
-    let durations: [_; 6] = std::array::from_fn(|_| any_duration());
-    (counts, durations, option::of(any_duration()), option::of(any_duration())).prop_map(
-        |((activations, re_asks), [pace, join, ask, hint, spread, watchdog], proven, longest)| {
-            let mut budget = Budget::new()
-                .activations(activations)
-                .re_asks(re_asks)
-                .pace(pace)
-                .join_limit(join)
-                .ask_limit(ask)
-                .hint_limit(hint)
-                .spread(spread)
-                .watchdog(watchdog);
-            if let Some(proven) = proven {
-                budget = budget.proven_after(proven);
-            }
-            if let Some(longest) = longest {
-                budget = budget.longest(longest);
-            }
-            budget
-        },
-    )
 }
 
 fn ledger(budget: Budget) -> Ledger {

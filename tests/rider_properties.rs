@@ -54,6 +54,14 @@ impl Says {
         }
     }
 
+    /// Who rejects, when it does.
+    fn who(&self) -> Who {
+        match self {
+            Says::Refuses { who, .. } | Says::Dies { who, .. } => *who,
+            Says::Silent => Who::Route,
+        }
+    }
+
     /// How long after its ask the rejection comes.
     fn rejects_after(&self) -> u64 {
         match self {
@@ -136,6 +144,91 @@ proptest! {
             drop(rider);
             prop_assert!(!over || seen.last().is_some_and(|(_, it)| *it == Seen::Completed));
             prop_assert_eq!(owner.alive(), [0; 5]);
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn an_ask_is_early_only_by_an_arrival_that_has_not_refused(
+        script in vec(says(), 1..40),
+        arrivals in vec((0..900_u64, 0..8_u8), 0..30),
+        budget in (0..4_u32, 0..6_u32, 1..800_u64),
+        teardowns in vec(0..9_000_u64, 5),
+    ) {
+        // R11, R18, R18b.
+        let (activations, re_asks, pace) = budget;
+        let budget = Budget::new()
+            .activations(activations).re_asks(re_asks).pace(ms(pace)).ask_limit(ms(5_000));
+        let mut at = 0;
+        let arrivals: Vec<_> = arrivals
+            .into_iter()
+            .map(|(pause, number)| {
+                at += pause;
+                (at, Who::Owner(number))
+            })
+            .collect();
+        in_virtual_time(async move {
+            let replies: Vec<_> = script.iter().map(Says::reply).collect();
+            let mut replies = replies.into_iter().cycle();
+            let mut owner = Owner::scripted(move |_| replies.next().expect("a cycle"));
+            for (number, at) in (0..).zip(&teardowns) {
+                owner = owner.teardown(&format!("A{number}"), *at);
+            }
+            let news = arrivals.iter().filter_map(|(at, who)| {
+                Some((*at, News::Arrived(who.rejection().speaker.activation()?.clone())))
+            });
+            let rider = owner.rider().join(owner.join()).budget(budget);
+            let mut rider = rider.news(owner.news_of(news.collect()));
+            watch(&owner, &mut rider, 100_000).await;
+
+            // Of this ride-out: who refused, and when; whether a join had nothing to wait for; and how many
+            // waits an arrival ended, in all and since a subscription opened, which forgets arrivals.
+            let (mut refused, mut at_once, mut ended) = (Vec::new(), false, 0);
+            let (mut opened, mut early, mut holds) = (0, 0, Vec::new());
+            for (said, pair) in script.iter().cycle().zip(owner.asked().windows(2)) {
+                let (asked, next) = (&pair[0], &pair[1]);
+                let rejected = asked.at + said.rejects_after();
+                let mut held = 0;
+                if let Says::Dies { lives, item, .. } = said {
+                    (opened, early) = (asked.at, 0);
+                    if *item || *lives >= pace {
+                        (refused, at_once, ended) = (Vec::new(), false, 0);
+                    }
+                    held = if *lives < pace { pace } else { 0 };
+                }
+                refused.push((rejected, said.who()));
+
+                let (due, turn) = match (next.charge.wait(), said.who()) {
+                    (Wait::Rest(rest), _) => (rest, false),
+                    (Wait::Join { limit, rest }, Who::Owner(number)) => {
+                        let left = teardowns[usize::from(number)].saturating_sub(rejected);
+                        if left > 0 { (ms(left).min(limit), false) } else { (rest, !at_once) }
+                    }
+                    (wait, who) => return Err(TestCaseError::fail(format!("{wait:?} by {who:?}"))),
+                };
+                let waited = next.at - rejected;
+                prop_assert!(waited >= held, "R11: {} of {} ms", waited, held);
+                prop_assert!(ms(waited) <= due.max(ms(held)), "late: {} of {:?}", waited, due);
+                if held > 0 {
+                    holds.push(rejected + 1..=rejected + held);
+                }
+                // They are in time for this wait, and not used up by R11.
+                let mut arrived = arrivals.clone();
+                arrived.retain(|(at, _)| {
+                    (opened..=next.at).contains(at) && !holds.iter().any(|it| it.contains(at))
+                });
+                if turn && waited == held {
+                    at_once = true;
+                } else if ms(waited) < due {
+                    (early, ended) = (early + 1, ended + 1);
+                    prop_assert!(ended <= activations, "{} waits of {}", ended, activations);
+                    let refused = |who| refused.iter().any(|(_, it)| *it == who);
+                    prop_assert!(arrived.iter().any(|(_, who)| !refused(*who)), "early for nobody");
+                }
+                // Each ends one wait, unless it had refused before it came.
+                arrived.retain(|(at, who)| !refused.iter().any(|(then, it)| then < at && it == who));
+                prop_assert!(early <= arrived.len(), "early for one twice");
+            }
             Ok(())
         })?;
     }

@@ -7,6 +7,7 @@
 #![allow(dead_code, unused_imports, reason = "each test file uses its own part of it")]
 
 mod alive;
+pub(crate) mod budgets;
 pub(crate) mod heard;
 mod reply;
 pub(crate) mod who;
