@@ -7,8 +7,8 @@
 
 use std::{fmt, time::Duration};
 
-/// A pace below this counts as this, wherever a pace is waited or measured (`R20b`).
-const LEAST_PACE: Duration = Duration::from_millis(1);
+/// A pace or a join limit below this counts as this, wherever it is waited or measured (`R20b`).
+const LEAST_WAIT: Duration = Duration::from_millis(1);
 
 /// The bounds of one ride-out, and the waits within it.
 ///
@@ -109,13 +109,14 @@ impl Budget {
 
     /// Sets the length of one rest (500 ms); less than 1 ms counts as 1 ms (`R20b`).
     pub const fn pace(mut self, pace: Duration) -> Self {
-        self.pace = if pace.as_nanos() < LEAST_PACE.as_nanos() { LEAST_PACE } else { pace };
+        self.pace = at_least_1_ms(pace);
         self
     }
 
-    /// Bounds a join whose event never comes, as of a killed process (8 s).
+    /// Bounds a join whose event never comes, as of a killed process (8 s); less than 1 ms counts as
+    /// 1 ms, or an owner that never repeats an identity would be asked at memory speed (`R20b`).
     pub const fn join_limit(mut self, join_limit: Duration) -> Self {
-        self.join_limit = join_limit;
+        self.join_limit = at_least_1_ms(join_limit);
         self
     }
 
@@ -276,6 +277,10 @@ impl Budget {
     pub(crate) fn rest(&self, not_before: Option<Duration>) -> Duration {
         self.pace.max(not_before.unwrap_or_default().min(self.hint_limit))
     }
+}
+
+const fn at_least_1_ms(wait: Duration) -> Duration {
+    if wait.as_nanos() < LEAST_WAIT.as_nanos() { LEAST_WAIT } else { wait }
 }
 
 /// `duration`, `count` times over, at most `Duration::MAX`.

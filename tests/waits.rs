@@ -232,6 +232,19 @@ async fn spread_comes_after_a_hold_and_after_an_arrival_too() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_join_of_no_length_is_a_wait() {
+    // R20b: or an owner that never names the same activation twice would be asked at memory speed.
+    let owner =
+        Owner::answers([by("A1").into(), by("A2").into(), by("A3").into(), serve([1]).into()])
+            .teardown("A1", NEVER)
+            .teardown("A2", NEVER)
+            .teardown("A3", NEVER);
+    let mut rider = owner.rider().join(owner.join()).budget(Budget::new().join_limit(ms(0)));
+    watch(&owner, &mut rider, 9_000).await;
+    assert_eq!(owner.times(), [0, 1, 2, 3]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn any_setting_waits_without_a_panic() {
     // C35, R20b.
     let far = std::time::Duration::MAX;
