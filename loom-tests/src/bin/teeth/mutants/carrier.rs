@@ -133,12 +133,6 @@ pub(crate) const CARRIER: Part = Part {
             new: "            this.carrier.refused(rejection);\n            this.attempt.set(None);",
         },
         Mutant {
-            name: "the place is free before the answered attempt is gone",
-            file: "src/carrier/concat_attempts.rs",
-            old: "                this.attempt.set(None);\n                *this.last = None;\n                this.carrier.opened();",
-            new: "                this.carrier.opened();\n                *this.last = None;\n                this.attempt.set(None);",
-        },
-        Mutant {
             name: "a dropped chain's place is free before its attempt is gone",
             file: "src/carrier/concat_attempts.rs",
             old: "        this.attempt.set(None);\n        if *this.phase != Phase::Done {\n            this.carrier.give_back(running, queued);\n        }",
