@@ -223,6 +223,7 @@ where
             // what it is answered with makes this stale.
             self.chain().remember(error);
             self.state.carrier.reject(rejection);
+            self.bound_by_the_clock();
         }
         Turn::Again
     }

@@ -50,7 +50,8 @@ pub(super) struct State<A: Source<P>, P> {
     pub(super) newest: Option<u64>,
     // When the first rejection since the last answer was charged.
     pub(super) began: Option<Instant>,
-    // What the bound by the clock has cut off the running attempt's sleep.
+    // When the running attempt's sleep is over, and what the bound by the clock has cut off it.
+    pub(super) sleeps_until: Option<Instant>,
     pub(super) cut: Option<Duration>,
     // How it ends, until that is told, and whether its warning is out.
     pub(super) failure: Option<RideError<A::Error>>,
@@ -93,6 +94,7 @@ impl<A: Source<P>, P> State<A, P> {
             resume: None,
             newest: None,
             began: None,
+            sleeps_until: None,
             cut: None,
             failure: None,
             warned: false,
