@@ -258,6 +258,7 @@ where
     ) -> Phase<A::Item> {
         let (stream, by) = answer.into_parts();
         self.state.handed_over = None;
+        self.state.remember_who_led_here();
         self.state.waits.opened();
         self.state.gone = None;
         self.state.opened = None;
