@@ -198,7 +198,11 @@ impl Ledger {
     /// Returns whether `activation` refused in the ride-out that led to the subscription that is live
     /// now (`R22`): the last one that was answered, or the one that goes on.
     pub fn led_here(&self, activation: &Activation) -> bool {
-        if self.answered { &self.before } else { &self.refused }.contains(activation)
+        self.who_led_here().any(|it| it == activation)
+    }
+
+    pub(crate) fn who_led_here(&self) -> impl Iterator<Item = &Activation> {
+        if self.answered { &self.before } else { &self.refused }.iter()
     }
 
     /// Makes what has been charged so far stale: a subscription opened (`R9`).

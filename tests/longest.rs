@@ -2,7 +2,7 @@
 
 mod script;
 
-use rideout::{Budget, Cause};
+use rideout::{Budget, Cause, News};
 use script::{NEVER, Owner, Reply, Seen, after, by, by_route, ms, serve, watch};
 
 #[tokio::test(start_paused = true)]
@@ -47,4 +47,41 @@ async fn the_bound_by_the_clock_begins_anew_with_each_ride_out() {
     let seen = watch(&owner, &mut rider, 60_000).await;
     assert!(seen.iter().all(|(_, seen)| *seen == Seen::Item(0)), "{seen:?}");
     assert!(seen.len() > 8);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loss_beside_a_refresh_bounds_that_refresh_too() {
+    // R9: the ride-out begins with its first rejection, which is charged while the refresh is out
+    // (R12), and what runs then is cut short as well.
+    for old in [serve([1]).by("A1").fails(1_300, by("A1")), serve([1]).by("A1")] {
+        let owner = Owner::answers([old.into(), Reply::Silent, serve([2]).into()]);
+        let budget = Budget::new().longest(ms(1_000));
+        let rider =
+            owner.rider().budget(budget).news(owner.news([(1_300, News::NotServing(None))]));
+        let nudger = rider.nudger();
+        let mut rider = rider;
+        assert_eq!(watch(&owner, &mut rider, 1_000).await, [(0, Seen::Item(1))]);
+        nudger.nudge();
+        let seen = watch(&owner, &mut rider, NEVER).await;
+        let outlasted = Seen::GaveUp(Cause::Outlasted { longest: ms(1_000) });
+        assert_eq!(seen, [(2_300, outlasted), (2_300, Seen::Completed)]);
+        assert_eq!(owner.times(), [0, 1_000]);
+        assert_eq!(owner.alive(), [0; 5]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loss_beside_a_refresh_leaves_its_ask_the_time_it_has() {
+    // R20: within the bound, the ask's own limit stands.
+    let old = serve([1]).by("A1").fails(1_300, by("A1"));
+    let owner = Owner::answers([old.into(), Reply::Silent, serve([2]).into()]);
+    let budget = Budget::new().longest(ms(5_000)).ask_limit(ms(2_000));
+    let rider = owner.rider().budget(budget);
+    let nudger = rider.nudger();
+    let mut rider = rider;
+    watch(&owner, &mut rider, 1_000).await;
+    nudger.nudge();
+    let seen = watch(&owner, &mut rider, 9_000).await;
+    assert_eq!(seen, [(3_000, Seen::Item(2))]);
+    assert_eq!(owner.times(), [0, 1_000, 3_000]);
 }

@@ -71,6 +71,29 @@ async fn live_on_one_that_is_not_known_a_late_goodbye_of_its_predecessor_is_stal
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_refresh_that_is_ridden_changes_nothing_of_who_led_here() {
+    // R22: A1 refused in the ride-out that led here, and B1 in the refresh's own.
+    for (goodbye, refuses, goes_on) in
+        [("A1", by_route(), true), ("A1", by("B1"), true), ("B1", by("B1"), false)]
+    {
+        let owner = Owner::answers([
+            by("A1").into(),
+            serve([1]).item(2_000, 2).into(),
+            refuses.into(),
+            Reply::Silent,
+        ]);
+        let rider = owner.rider().news(owner.news([ended(1_700, goodbye)]));
+        let nudger = rider.nudger();
+        let mut rider = rider;
+        watch(&owner, &mut rider, 1_500).await;
+        nudger.nudge();
+        let seen = watch(&owner, &mut rider, 9_000).await;
+        let second = [(2_000, Seen::Item(2))];
+        assert_eq!(seen, if goes_on { &second[..] } else { &[] }, "{goodbye} says goodbye");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn live_and_not_served_is_over_whoever_says_so() {
     // It answers a beat that names the stream: never stale.
     let known = || [serve([1]).by("A1").into(), serve([2]).into()];

@@ -223,6 +223,7 @@ where
             // what it is answered with makes this stale.
             self.chain().remember(error);
             self.state.carrier.reject(rejection);
+            self.bound_by_the_clock();
         }
         Turn::Again
     }
@@ -257,6 +258,7 @@ where
     ) -> Phase<A::Item> {
         let (stream, by) = answer.into_parts();
         self.state.handed_over = None;
+        self.state.remember_who_led_here();
         self.state.waits.opened();
         self.state.gone = None;
         self.state.opened = None;

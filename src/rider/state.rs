@@ -35,6 +35,8 @@ pub(super) struct State<A: Source<P>, P> {
     pub(super) waits: Waits,
     // `Some` while live.
     pub(super) opened: Option<Opened>,
+    // Who refused in the ride-out that led to it (`R22`). Kept, so that it is made once.
+    led_here: Vec<Activation>,
     // Whose subscription has ended, uncharged, while its refresh was under way (`R25`).
     pub(super) gone: Option<Activation>,
     // What an item's way met and does not handle.
@@ -50,7 +52,8 @@ pub(super) struct State<A: Source<P>, P> {
     pub(super) newest: Option<u64>,
     // When the first rejection since the last answer was charged.
     pub(super) began: Option<Instant>,
-    // What the bound by the clock has cut off the running attempt's sleep.
+    // When the running attempt's sleep is over, and what the bound by the clock has cut off it.
+    pub(super) sleeps_until: Option<Instant>,
     pub(super) cut: Option<Duration>,
     // How it ends, until that is told, and whether its warning is out.
     pub(super) failure: Option<RideError<A::Error>>,
@@ -84,6 +87,7 @@ impl<A: Source<P>, P> State<A, P> {
             carrier: Carrier::new(address, budget),
             waits: Waits::default(),
             opened: None,
+            led_here: Vec::new(),
             gone: None,
             handed_over: None,
             passed: 0,
@@ -93,6 +97,7 @@ impl<A: Source<P>, P> State<A, P> {
             resume: None,
             newest: None,
             began: None,
+            sleeps_until: None,
             cut: None,
             failure: None,
             warned: false,
@@ -207,11 +212,25 @@ impl<A: Source<P>, P> State<A, P> {
     /// Whether an end that is announced with `tag` is that of the live subscription, and who is
     /// charged with it (`R22`).
     pub(super) fn ended(&self, tag: Option<Activation>) -> Option<Rejection> {
-        let served_by = self.opened.as_ref()?.by.clone();
-        match (&served_by, &tag) {
+        let opened = self.opened.as_ref()?;
+        match (&opened.by, &tag) {
             (Some(by), Some(tag)) if by != tag => None,
-            (None, Some(tag)) if self.carrier.with_ledger(|ledger| ledger.led_here(tag)) => None,
-            _ => Some(Rejection::by_owner(served_by.or(tag))),
+            (None, Some(tag)) if self.led_here(opened, tag) => None,
+            (by, _) => Some(Rejection::by_owner(by.clone().or(tag))),
         }
+    }
+
+    /// Whether `tag` refused in the ride-out that led to the live subscription. One that its refresh
+    /// is ridden out by is another, unless this one has not been an answer yet.
+    fn led_here(&self, opened: &Opened, tag: &Activation) -> bool {
+        let goes_on = || self.carrier.with_ledger(|ledger| ledger.has_refused(tag));
+        self.led_here.contains(tag) || (!opened.proven && goes_on())
+    }
+
+    /// A subscription opens.
+    pub(super) fn remember_who_led_here(&mut self) {
+        let State { led_here, carrier, .. } = self;
+        led_here.clear();
+        carrier.with_ledger(|ledger| led_here.extend(ledger.who_led_here().cloned()));
     }
 }

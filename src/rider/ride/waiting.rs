@@ -18,7 +18,7 @@ use crate::{
         attempt::{Stage, StageProj},
         state::State,
     },
-    time::Timer,
+    time::{Timer, later},
 };
 
 impl<A, J, N, P, T> Ride<A, J, N, P, T>
@@ -83,8 +83,10 @@ where
             return self.fail(error);
         }
         let Some(charge) = self.charge() else { return Turn::Idle };
-        let State { source, carrier, waits, resume, .. } = &mut self.state;
+        let State { source, carrier, waits, resume, sleeps_until, .. } = &mut self.state;
         waits.over();
+        // Its limit is not made yet.
+        *sleeps_until = None;
         let (stream, attempt) = (carrier.stream(), carrier.asking());
         let ask = source.ask(Ask { stream, attempt, charge, resume: resume.clone() });
         self.set(Stage::Asking { ask, limit: None });
@@ -101,10 +103,24 @@ where
         Some(self.chain().give_up(report))
     }
 
+    /// A rejection is charged while an attempt runs: its ride-out bounds that one too (`R9`).
+    pub(super) fn bound_by_the_clock(&mut self) {
+        let now = self.timer.now();
+        self.state.began.get_or_insert(now);
+        if self.state.deadline().is_some()
+            && let Some(until) = self.state.sleeps_until
+        {
+            let sleep = self.sleep(until.saturating_duration_since(now));
+            self.set_sleep(sleep);
+        }
+    }
+
     /// The stage's sleep, which a bound by the clock cuts short.
     pub(super) fn sleep(&mut self, duration: Duration) -> T::Sleep {
-        let left = self.state.deadline().map(|at| at.saturating_duration_since(self.timer.now()));
+        let now = self.timer.now();
+        let left = self.state.deadline().map(|at| at.saturating_duration_since(now));
         let sleep = left.map_or(duration, |left| left.min(duration));
+        self.state.sleeps_until = Some(later(now, duration));
         self.state.cut = Some(duration - sleep).filter(|cut| !cut.is_zero());
         self.timer.sleep(sleep)
     }
