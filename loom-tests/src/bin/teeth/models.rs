@@ -18,6 +18,9 @@ use crate::scratch::Scratch;
 /// No model takes nearly as long.
 const HANGS: Duration = Duration::from_secs(120);
 
+/// What loom says of one that spins, which hangs.
+const ENDLESS: &str = "Model exceeded maximum number of branches";
+
 /// One model's run.
 #[derive(Debug)]
 pub(crate) struct Run {
@@ -100,28 +103,39 @@ fn one(scratch: &Scratch, set: &str, model: &str, program: &PathBuf) -> io::Resu
     Ok(outcome(model, ended.success(), &said))
 }
 
-/// Reads the lines `model NAME, bound B, N executions, M ms: …` of `common::check`.
+/// Reads the lines `model NAME, bound B, N executions, M ms: …` of `common::check`: one for each model
+/// that the test explores, and what was found.
 fn outcome(model: &str, passed: bool, said: &str) -> Outcome {
-    let mut explored = said.lines().filter_map(|line| {
-        let (_, line) = line.split_once("bound ")?;
-        let (counts, what) = line.split_once(" ms: ")?;
-        let mut counts = counts.split(", ");
-        let bound = counts.next()?.to_owned();
-        let executions = counts.next()?.strip_suffix(" executions")?.parse().ok()?;
-        let ms = counts.next()?.parse().ok()?;
-        Some((Explored { bound, executions, ms }, what.to_owned()))
-    });
-    match (passed, explored.next()) {
-        (true, Some((explored, _))) => Outcome::Green(explored),
-        // Only in the first line is what was found; after it the process comes down.
-        (false, Some((_, what))) if what == "ok" => {
-            Outcome::Failed(format!("{model} trips its floor"))
+    let lines: Vec<_> = said.lines().filter_map(line).collect();
+    let Some((last, _)) = lines.last() else {
+        return Outcome::Failed(format!("{model} does not say how far it came"));
+    };
+    if passed {
+        let explored = lines.iter().filter(|(_, what)| what == "ok").map(|(explored, _)| explored);
+        let (executions, ms) =
+            explored.fold((0, 0), |(executions, ms), it| (executions + it.executions, ms + it.ms));
+        return Outcome::Green(Explored { bound: last.bound.clone(), executions, ms });
+    }
+    // Only in the first such line is what was found; after it the process comes down.
+    match lines.iter().find(|(_, what)| what != "ok") {
+        Some((_, what)) if what.starts_with(ENDLESS) => {
+            Outcome::Failed(format!("{model} comes to no end"))
         }
-        (false, Some((Explored { executions, .. }, what))) => {
+        Some((Explored { executions, .. }, what)) => {
             Outcome::Red(format!("{model}, execution {executions}: {what}"))
         }
-        (_, None) => Outcome::Failed(format!("{model} does not say how far it came")),
+        None => Outcome::Failed(format!("{model} trips its floor")),
     }
+}
+
+fn line(line: &str) -> Option<(Explored, String)> {
+    let (_, line) = line.split_once("bound ")?;
+    let (counts, what) = line.split_once(" ms: ")?;
+    let mut counts = counts.split(", ");
+    let bound = counts.next()?.to_owned();
+    let executions = counts.next()?.strip_suffix(" executions")?.parse().ok()?;
+    let ms = counts.next()?.parse().ok()?;
+    Some((Explored { bound, executions, ms }, what.to_owned()))
 }
 
 #[cfg(test)]
@@ -138,9 +152,22 @@ mod tests {
         let found = format!("{COUNTS}: deadlock\n{COUNTS}: Arc leaked\n");
         assert!(matches!(outcome("m", false, &found), Outcome::Red(it) if it.contains("deadlock")));
 
-        let tripped = format!("{ok}{COUNTS}: fewer than 20, it interleaves nothing\n");
-        assert!(matches!(outcome("m", false, &tripped), Outcome::Failed(_)));
+        // The floor is looked at behind the model, where no line says so.
+        assert!(matches!(outcome("m", false, &ok), Outcome::Failed(_)));
+        let endless = format!("{COUNTS}: {}, of spin locks.\n", super::ENDLESS);
+        assert!(matches!(outcome("m", false, &endless), Outcome::Failed(_)));
         assert!(matches!(outcome("m", false, ""), Outcome::Failed(_)));
         assert!(matches!(outcome("m", true, ""), Outcome::Failed(_)));
+    }
+
+    #[test]
+    fn a_test_may_explore_several_models() {
+        let ok = format!("{COUNTS}: ok\n");
+        let both = ok.repeat(2);
+        assert!(matches!(outcome("m", true, &both), Outcome::Green(it) if it.executions == 34));
+
+        let found = format!("{ok}{COUNTS}: deadlock\n");
+        assert!(matches!(outcome("m", false, &found), Outcome::Red(it) if it.contains("deadlock")));
+        assert!(matches!(outcome("m", false, &both), Outcome::Failed(_)));
     }
 }
