@@ -109,3 +109,20 @@ fn a_successor_is_told_only_after_the_wave() {
         dying.join().unwrap();
     });
 }
+
+/// Two waves land at once: whoever was born before one of them began is of the one that decides.
+#[test]
+fn the_wave_that_began_last_decides() {
+    check("two_waves", None, 5, || {
+        let waves = Waves::new();
+        let landing = {
+            let (waves, eur) = (waves.clone(), owner("eur"));
+            thread::spawn(move || waves.land(|| [eur], Ending::recycle()))
+        };
+        let (usd, gbp) = (owner("usd"), owner("gbp"));
+        let wave = waves.land(|| [gbp.clone()], Ending::recycle());
+        assert!(waves.recycle(&usd, Ending::recycle()), "it was taken for a successor");
+        assert!(!wave.is_over());
+        drop(landing.join().unwrap());
+    });
+}

@@ -13,7 +13,7 @@ pub(crate) const OWNER_WAVE: Part = Part {
             new: "        self.next().is_none()",
         },
         Mutant {
-            name: "members are expected after they are told",
+            name: "a landing expects none of its members",
             file: "src/owner/wave.rs",
             old: "            members.iter().for_each(|member| under.expect(member));",
             new: "",
@@ -35,6 +35,12 @@ pub(crate) const OWNER_WAVE: Part = Part {
             file: "src/owner/wave.rs",
             old: "        lifecycle.born() < self.began",
             new: "        lifecycle.born() < self.began || true",
+        },
+        Mutant {
+            name: "a wave looks when it begins, and takes its place in a second step",
+            file: "src/owner/wave.rs",
+            old: "        let mut on = lock(&self.on);\n        let number = on.next;\n        on.next += 1;\n        // Under the lock, so that the order of the waves is that of their beginnings.\n        let began = Lifecycle::births();",
+            new: "        let began = Lifecycle::births();\n        let mut on = lock(&self.on);\n        let number = on.next;\n        on.next += 1;",
         },
         Mutant {
             name: "a wave is over with its first member",
