@@ -24,6 +24,29 @@ fn counts(charges: &[Result<Charge, Cause>]) -> Vec<u32> {
     charges.iter().flatten().map(Charge::count).collect()
 }
 
+#[test]
+fn a_charge_says_who_refused_what_it_cost_and_what_it_waits_for() {
+    let rejections =
+        [by_owner("A1"), by_owner("A1"), Rejection::by_owner(None), Rejection::by_route()];
+    let charges = all(&carrier(), rejections);
+    let said: Vec<_> = charges.iter().flatten().map(Charge::to_string).collect();
+    assert_eq!(
+        said,
+        [
+            "refused by activation A1, charged to the activation axis (1 of 3), joins its teardown, if it \
+             can be seen, for 8s at most",
+            "refused by activation A1, charged to the time axis (1 of 16), rests 500ms",
+            "refused by the owner, charged to the activation axis (2 of 3), rests 500ms",
+            "refused by the route, charged to the time axis (1 of 16), rests 500ms",
+        ]
+    );
+    let uncharged = all(&carrier(), [Trigger::Ask]);
+    assert_eq!(
+        uncharged.iter().flatten().map(Charge::to_string).collect::<Vec<_>>(),
+        ["uncharged"]
+    );
+}
+
 /// R12: three rejections arrive while one attempt is stuck. They are three, and none was attempted.
 #[test]
 fn what_arrives_while_an_attempt_runs_is_charged_then() {

@@ -302,6 +302,27 @@ fn a_storm_over_any_number_is_seen_in_bounded_memory() {
     assert_eq!(evictions.refusing(), 1);
 }
 
+/// Room is made where there is none, and at the very instant at which the bound is over.
+#[test]
+fn a_streak_goes_for_want_of_room_alone_and_at_the_bound() {
+    let start = Instant::now();
+    let refused = |evictions: &mut Evictions, n, now| {
+        evictions.refused(&client(n), &promise(&client(n)), now);
+        evictions.refusing()
+    };
+    let mut few = evictions();
+    refused(&mut few, 0, start);
+    assert_eq!(refused(&mut few, 1, start + 2 * BOUND), 2);
+
+    let full = || {
+        let mut evictions = evictions();
+        (0..1_024).for_each(|n| _ = refused(&mut evictions, n, start));
+        evictions
+    };
+    assert_eq!(refused(&mut full(), 1_024, start + BOUND - Duration::from_nanos(1)), 1_024);
+    assert_eq!(refused(&mut full(), 1_024, start + BOUND), 1);
+}
+
 #[test]
 fn nothing_grows_over_many_evictions() {
     let mut evictions = evictions();

@@ -241,6 +241,11 @@ fn a_refusal_goes_by_the_owner_then_by_its_parent_then_in_process() {
 
 // --- The handler ---
 
+#[test]
+fn a_handler_s_disposing_says_what_it_is() {
+    assert_eq!(Disposing.to_string(), "the owner is disposing");
+}
+
 /// An error with a source.
 #[derive(Debug, thiserror::Error)]
 #[error("the handler failed")]

@@ -52,7 +52,7 @@ fn the_face_is_shared() {
 #[test]
 fn a_host_that_serves_lets_everything_through() {
     let (host, asked) = (host(), address("eur"));
-    assert_eq!(host.phase(), HostPhase::Active);
+    assert_eq!((host.name(), host.phase()), ("host-1", HostPhase::Active));
     assert!(host.inbound(&asked, None, "Get").is_ok());
     assert!(host.inbound(&asked, Some(&Lifecycle::new(asked.clone())), "Get").is_ok());
     assert!(host.outbound(&asked).is_ok());

@@ -192,6 +192,7 @@ fn a_silent_subscriber_is_released_at_its_time_and_no_other() {
     };
     assert_eq!(keys(served.release_idle(start + MINUTES_10)), ["eur"]);
     assert_eq!(served.next_release(), Some(start + secs(1) + MINUTES_10));
+    assert!(!served.is_empty());
     // Late, and so the longest silent first.
     assert_eq!(keys(served.release_idle(start + secs(9_000))), ["chf", "usd"]);
     assert!(served.is_empty());

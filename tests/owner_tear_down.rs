@@ -170,6 +170,20 @@ fn a_cascade_is_silent() {
     assert!(parent.ending().unwrap().is_announced() && !child.ending().unwrap().is_announced());
 }
 
+/// R37: a child that comes to its end already goes on by its own, whatever its parent's.
+#[test]
+fn a_cascade_changes_nothing_of_an_end_that_is_decided() {
+    let parent = owner();
+    let child = child(&parent);
+    let reply = child.pending();
+    child.dispose(Ending::recycle().reason("its own"));
+    let mut driven = Driven::new(parent.tear_down(ready(())));
+    parent.dispose(Ending::recycle().asked_by("ops"));
+    assert!(!driven.poll());
+    assert_eq!(child.ending(), Some(Ending::recycle().reason("its own")));
+    drop(reply);
+}
+
 /// R40: where nobody says who asked, the children's words name their parent.
 #[test]
 fn a_cascade_that_nobody_asked_for_is_the_parent_s() {

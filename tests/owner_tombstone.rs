@@ -66,10 +66,13 @@ fn the_face_is_what_a_router_needs() {
 fn each_state_tells_its_own() {
     let (mut targets, now) = (Targets::new(), Instant::now());
     assert_eq!(told(&targets, 7, now), Promise); // never seen
+    assert!(targets.is_empty());
     targets.register(7, 1);
+    assert!(!targets.is_empty());
     assert_eq!(told(&targets, 7, now), Delivered);
     assert_eq!(told(&targets, 8, now), Promise);
     assert!(targets.release(&7, &1, now));
+    assert!(targets.is_empty(), "who is gone is not registered");
     assert_eq!(told(&targets, 7, now), Released);
     assert_eq!(told(&targets, 8, now), Promise);
     targets.register(7, 2);

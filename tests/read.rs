@@ -4,6 +4,7 @@ mod script;
 
 use std::{
     cell::{Cell, RefCell},
+    error::Error,
     future::{Ready, ready},
     pin::{Pin, pin},
     rc::Rc,
@@ -342,4 +343,27 @@ async fn a_poll_of_a_read_is_bounded_and_a_panic_reaches_the_caller() {
     let before = asks.get();
     assert!(matches!(poll(), Poll::Pending));
     assert!((1..=32).contains(&(asks.get() - before)));
+}
+
+/// An error's own words, and the error that it is for (C15).
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_read_says_what_happened() {
+    let said = async |says: Result<u64, Refusal>, late: u64| {
+        let answer = move |_| {
+            let says = says.clone();
+            tokio::time::sleep(ms(late)).map(move |()| says)
+        };
+        let error = Read::new(address(), answer).deadline(ms(1_000)).await.unwrap_err();
+        (error.to_string(), error.source().map(ToString::to_string))
+    };
+    let (recycling, last) = said(Err(by_route()), 0).await;
+    let counted = "prices/eur is recycling: 2 of 2 asks refused in 1s (deadline 1s); ";
+    assert!(recycling.starts_with(counted), "{recycling}");
+    assert_eq!(last, Some(by_route().to_string()));
+
+    let late = "prices/eur did not answer 1 asks within the deadline 1s".to_owned();
+    assert_eq!(said(Ok(1), 1_001).await, (late, None));
+
+    // A verdict is shown as itself, so what comes next is what is behind it.
+    assert_eq!(said(Err(not_found()), 0).await, (not_found().to_string(), None));
 }

@@ -9,10 +9,10 @@ use futures::{
     Stream, StreamExt, TryStreamExt,
     stream::{self, FusedStream},
 };
-use hand_clock::{Clock, Strict, address, by, ms, next};
+use hand_clock::{Clock, Strict, address, by, ms, next, tag};
 use rideout::{
     Budget, News, Read, Refusal, RideError, RideOut,
-    rider::{Ask, Phase, Phases},
+    rider::{Answer, Ask, Phase, Phases},
 };
 
 /// A rider whose closures hold nothing, and that of a user with large ones: all is behind boxes.
@@ -141,4 +141,11 @@ async fn riders_and_reads_run_on_any_thread() {
     let read = tokio::spawn(read.budget(hasty));
     assert_eq!(rider.await.unwrap().unwrap(), [1, 2]);
     assert_eq!(read.await.unwrap().unwrap(), 7);
+}
+
+#[test]
+fn an_answer_says_who_serves_it_where_that_is_known() {
+    let answer = Answer::new(stream::iter([1]));
+    assert_eq!(answer.activation(), None);
+    assert_eq!(answer.served_by(tag("F0")).activation(), Some(&tag("F0")));
 }

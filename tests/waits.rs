@@ -2,6 +2,7 @@
 
 mod script;
 
+use futures::channel::mpsc;
 use rideout::{Budget, News, Refusal};
 use script::{Asked, NEVER, Owner, Reply, Seen, by, by_route, ms, serve, tag, unnamed, watch};
 
@@ -181,6 +182,22 @@ async fn an_arrival_at_the_instant_that_a_hold_ends_is_used_up_too() {
         watch(&owner, &mut owner.rider().news(news), 9_000).await;
         assert_eq!(owner.times(), [0, 600, next]);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_arrival_at_the_very_ask_that_was_held_back_is_kept() {
+    // R11, R18b: its time is over when the ask goes out, and at that instant the directory speaks.
+    let (arrives, news) = mpsc::unbounded();
+    let owner = Owner::scripted(move |asked| match asked.attempt {
+        1 => serve([]).fails(100, by_route()).into(),
+        2 => {
+            arrives.unbounded_send(News::Arrived(tag("B1"))).unwrap();
+            by_route().into()
+        }
+        _ => serve([2]).into(),
+    });
+    watch(&owner, &mut owner.rider().news(news), 9_000).await;
+    assert_eq!(owner.times(), [0, 600, 600]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -299,7 +299,7 @@ impl Evictions {
         );
     }
 
-    /// Where there is no room, those go that were refused nothing for longer than the bound; it looks for
+    /// Where there is no room, those go that were refused nothing for as long as the bound; it looks for
     /// them once in that time.
     fn has_room(&mut self, now: Instant) -> bool {
         let is_recent = |at: Instant| now.saturating_duration_since(at) < self.storm_after;

@@ -14,9 +14,7 @@
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     highest: Option<u64>,
-    // Whether there was a gap, and whether there was one that no refresh was asked for.
     gap: bool,
-    unheeded: bool,
 }
 
 impl Frames {
@@ -24,19 +22,13 @@ impl Frames {
     pub(super) fn pass(&mut self, number: u64) -> bool {
         if self.highest.is_some_and(|highest| number > highest.saturating_add(1)) {
             self.gap = true;
-            self.unheeded = true;
         }
         self.highest = self.highest.max(Some(number));
         !self.gap
     }
 
-    /// Whether there was a gap that no refresh was asked for.
-    pub(super) fn is_unheeded(&self) -> bool {
-        self.unheeded
-    }
-
-    /// A refresh is asked for, which all gaps so far are satisfied by.
-    pub(super) fn heed(&mut self) {
-        self.unheeded = false;
+    /// Whether there was a gap.
+    pub(super) fn has_gap(&self) -> bool {
+        self.gap
     }
 }

@@ -47,17 +47,15 @@ where
 
     /// Asks for the refresh that a gap is owed, no sooner than a pace after the last one (`R44b`).
     ///
-    /// While an attempt is under way, what it brings is another subscription, whatever this one lacks.
+    /// While an attempt is under way, what it brings is another subscription, whatever this one lacks; so
+    /// one refresh is asked for, however many gaps there are.
     fn refresh(&mut self, cx: &mut Context<'_>) -> bool {
         let _ = poll_away(Pin::new(&mut self.rest), cx);
-        let unheeded = self.state.opened.as_ref().is_some_and(|it| it.frames.is_unheeded());
-        if !unheeded || self.rest.is_some() || self.stage().is_some() {
+        let has_gap = self.state.opened.as_ref().is_some_and(|it| it.frames.has_gap());
+        if !has_gap || self.rest.is_some() || self.stage().is_some() {
             return false;
         }
         self.rest = Some(Box::pin(self.timer.sleep(self.state.budget.pace)));
-        if let Some(opened) = &mut self.state.opened {
-            opened.frames.heed();
-        }
         self.state.unheard = HEAR_AFTER;
         self.state.carrier.nudge();
         true
