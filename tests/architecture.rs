@@ -145,9 +145,21 @@ fn assert_absent(words: &[&str], from: impl Fn(&str) -> bool) {
     }
 }
 
+/// Under one of std's locks the models see nothing.
 #[test]
 fn only_sync_names_loom_and_std_s_locks() {
-    assert_absent(&["loom::", "std::sync::Mutex"], |module| !matches!(module, "sync" | "mesh"));
+    let locks = ["Mutex", "RwLock", "Condvar"];
+    let named = locks.map(|lock| format!("std::sync::{lock}"));
+    let names = named.iter().map(String::as_str).chain(["loom::"]).collect::<Vec<_>>();
+    let looked_at = |module: &str| !matches!(module, "sync" | "mesh");
+    assert_absent(&names, looked_at);
+    for (module, code) in modules().into_iter().filter(|(module, _)| looked_at(module)) {
+        let imports = code.split("use std::").skip(1).map(|it| it.split(';').next().unwrap());
+        for import in imports {
+            let lock = locks.iter().find(|lock| import.contains(**lock));
+            assert!(lock.is_none(), "{module} imports std's {lock:?}");
+        }
+    }
 }
 
 #[test]
