@@ -119,6 +119,8 @@ fn the_wave_that_began_last_decides() {
             let (waves, eur) = (waves.clone(), owner("eur"));
             thread::spawn(move || waves.land(|| [eur], Ending::recycle()))
         };
+        // A birth is nothing that loom sees, and a look is: both are before the other beginning, or behind.
+        _ = format!("{waves:?}");
         let (usd, gbp) = (owner("usd"), owner("gbp"));
         let wave = waves.land(|| [gbp.clone()], Ending::recycle());
         assert!(waves.recycle(&usd, Ending::recycle()), "it was taken for a successor");
