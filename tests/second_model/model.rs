@@ -9,7 +9,6 @@
 //!   to happen then;
 //! - who has refused, and how many waits have been cut, between a life of one pace and the rejection
 //!   that judges it (`R9`);
-//! - whether a join of no time is a wait, for an arrival or for news (`R18`);
 //! - a second goodbye of an old one whose end beside a refresh was not charged (`R22`, `R25`).
 //!
 //! And these are read so: a short life is held back from its end, whether that is charged or not
