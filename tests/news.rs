@@ -94,6 +94,18 @@ async fn a_refresh_that_is_ridden_changes_nothing_of_who_led_here() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_refresh_that_is_refused_before_the_first_item_is_of_the_ride_out_that_led_here() {
+    // R9, R22: what has answered nothing yet ends no ride-out.
+    let owner = Owner::answers([serve([]).item(300, 1).into(), by("A1").into(), Reply::Silent]);
+    let rider = owner.rider().news(owner.news([ended(200, "A1")]));
+    let nudger = rider.nudger();
+    let mut rider = rider;
+    assert_eq!(watch(&owner, &mut rider, 100).await, []);
+    nudger.nudge();
+    assert_eq!(watch(&owner, &mut rider, 9_000).await, [(300, Seen::Item(1))]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn live_and_not_served_is_over_whoever_says_so() {
     // It answers a beat that names the stream: never stale.
     let known = || [serve([1]).by("A1").into(), serve([2]).into()];
