@@ -380,3 +380,21 @@ async fn an_end_announced_beside_a_refresh_is_not_charged() {
     assert_eq!(asked.len(), 3);
     assert_eq!(asked[2].charge.key().map(|key| key.to_string()), Some("(route)".into()));
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_rest_of_a_short_life_uses_up_no_arrival_once_its_successor_is_live() {
+    // R9, R11, R18b: that opened, so the wait is over which the old one's short life had begun.
+    let owner = Owner::answers([
+        serve([1]).by("A1").completes(200).into(),
+        after(150, serve([2]).by("B1").fails(900, by_route())),
+        serve([3]).into(),
+    ]);
+    let rider = owner.rider().news(owner.news([(400, News::Arrived(tag("C1")))]));
+    let nudger = rider.nudger();
+    let mut rider = rider;
+    watch(&owner, &mut rider, 100).await;
+    nudger.nudge();
+    let seen = watch(&owner, &mut rider, 9_000).await;
+    assert_eq!(seen, items(&[(250, 2), (1_150, 3)]));
+    assert_eq!(owner.times(), [0, 100, 1_150]);
+}
