@@ -2,8 +2,13 @@
 
 mod script;
 
-use rideout::{Budget, Cause, News};
-use script::{NEVER, Owner, Reply, Seen, after, by, by_route, ms, serve, watch};
+use futures::{StreamExt, channel::mpsc, stream};
+use rideout::{
+    Budget, Cause, News, Refusal, RideOut,
+    rider::{Answer, Ask},
+};
+use script::{NEVER, Owner, Reply, Seen, address, after, by, by_route, ms, serve, watch};
+use tokio::time::{Instant, sleep};
 
 #[tokio::test(start_paused = true)]
 async fn the_bound_by_the_clock_cuts_a_join_a_rest_and_an_ask() {
@@ -84,4 +89,30 @@ async fn a_loss_beside_a_refresh_leaves_its_ask_the_time_it_has() {
     let seen = watch(&owner, &mut rider, 9_000).await;
     assert_eq!(seen, [(3_000, Seen::Item(2))]);
     assert_eq!(owner.times(), [0, 1_000, 3_000]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_old_one_that_ends_because_its_refresh_is_asked_leaves_that_ask_its_time() {
+    // R20: the rest before the ask is over, and is no limit of it.
+    let (old, items) = mpsc::unbounded();
+    old.unbounded_send(Ok(1)).expect("it is read");
+    let (began, mut items) = (Instant::now(), Some(items));
+    let rider = RideOut::new(address(), move |ask: Ask| {
+        let (old, items) = (old.clone(), items.take());
+        async move {
+            match (ask.attempt, items) {
+                (1, Some(items)) => return Ok(Answer::new(items.boxed_local())),
+                (2, _) => return Err(by_route()),
+                _ => old.unbounded_send(Err(by("A1"))).expect("it is read"),
+            }
+            sleep(ms(1_000)).await;
+            let attempt = u64::from(ask.attempt);
+            Ok(Answer::new(stream::iter([Ok::<_, Refusal>(attempt)]).boxed_local()))
+        }
+    });
+    let mut rider = rider.budget(Budget::new().longest(ms(60_000)));
+    assert_eq!(rider.next().await.map(Result::ok), Some(Some(1)));
+    rider.nudger().nudge();
+    assert_eq!(rider.next().await.map(Result::ok), Some(Some(3)), "the third ask is answered");
+    assert_eq!(began.elapsed(), ms(1_500));
 }
