@@ -27,7 +27,7 @@ pub(crate) const RIDER: Part = Part {
         Mutant {
             name: "an announced end is no rejection",
             file: "src/rider/state.rs",
-            old: "            _ => Some(Rejection::by_owner(served_by.or(tag))),",
+            old: "            (by, _) => Some(Rejection::by_owner(by.clone().or(tag))),",
             new: "            _ => None,",
         },
         Mutant {
@@ -63,8 +63,8 @@ pub(crate) const RIDER: Part = Part {
         Mutant {
             name: "who led here is forgotten with the answer",
             file: "src/rider/state.rs",
-            old: "            (None, Some(tag)) if self.carrier.with_ledger(|ledger| ledger.led_here(tag)) => None,",
-            new: "            (None, Some(tag)) if self.carrier.with_ledger(|ledger| ledger.has_refused(tag)) => None,",
+            old: "        self.led_here.contains(tag) || (",
+            new: "        (",
         },
     ],
 };
