@@ -103,32 +103,30 @@ fn one(scratch: &Scratch, set: &str, model: &str, program: &PathBuf) -> io::Resu
     Ok(outcome(model, ended.success(), &said))
 }
 
-/// Reads the lines `model NAME, bound B, N executions, M ms: …` of `common::check`: one for each model
-/// that the test explores, and what was found.
+/// Reads the lines `model NAME, bound B, N executions, M ms: …` of `common::check`, of which a test may
+/// have several.
 fn outcome(model: &str, passed: bool, said: &str) -> Outcome {
-    let lines: Vec<_> = said.lines().filter_map(line).collect();
-    let Some((last, _)) = lines.last() else {
-        return Outcome::Failed(format!("{model} does not say how far it came"));
-    };
-    if passed {
-        let explored = lines.iter().filter(|(_, what)| what == "ok").map(|(explored, _)| explored);
-        let (executions, ms) =
-            explored.fold((0, 0), |(executions, ms), it| (executions + it.executions, ms + it.ms));
-        return Outcome::Green(Explored { bound: last.bound.clone(), executions, ms });
-    }
-    // Only in the first such line is what was found; after it the process comes down.
-    match lines.iter().find(|(_, what)| what != "ok") {
-        Some((_, what)) if what.starts_with(ENDLESS) => {
+    let explored: Vec<_> = said.lines().filter_map(explored).collect();
+    // The first is what was found; after it the process comes down.
+    let found = explored.iter().find(|(_, what)| what != "ok");
+    match (passed, found, &explored[..]) {
+        (_, _, []) => Outcome::Failed(format!("{model} does not say how far it came")),
+        (true, None, [(Explored { bound, .. }, _), ..]) => Outcome::Green(Explored {
+            bound: bound.clone(),
+            executions: explored.iter().map(|(it, _)| it.executions).sum(),
+            ms: explored.iter().map(|(it, _)| it.ms).sum(),
+        }),
+        (false, None, _) => Outcome::Failed(format!("{model} trips its floor")),
+        (_, Some((_, what)), _) if what.starts_with(ENDLESS) => {
             Outcome::Failed(format!("{model} comes to no end"))
         }
-        Some((Explored { executions, .. }, what)) => {
+        (_, Some((Explored { executions, .. }, what)), _) => {
             Outcome::Red(format!("{model}, execution {executions}: {what}"))
         }
-        None => Outcome::Failed(format!("{model} trips its floor")),
     }
 }
 
-fn line(line: &str) -> Option<(Explored, String)> {
+fn explored(line: &str) -> Option<(Explored, String)> {
     let (_, line) = line.split_once("bound ")?;
     let (counts, what) = line.split_once(" ms: ")?;
     let mut counts = counts.split(", ");
@@ -140,7 +138,7 @@ fn line(line: &str) -> Option<(Explored, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, outcome};
+    use super::{ENDLESS, Outcome, outcome};
 
     const COUNTS: &str = "model m, bound 2, 17 executions, 3 ms";
 
@@ -151,23 +149,19 @@ mod tests {
 
         let found = format!("{COUNTS}: deadlock\n{COUNTS}: Arc leaked\n");
         assert!(matches!(outcome("m", false, &found), Outcome::Red(it) if it.contains("deadlock")));
+        let second = format!("{ok}{found}");
+        assert!(
+            matches!(outcome("m", false, &second), Outcome::Red(it) if it.contains("deadlock"))
+        );
+        let both = format!("{ok}{ok}");
+        assert!(matches!(outcome("m", true, &both), Outcome::Green(it) if it.executions == 34));
 
-        // The floor is looked at behind the model, where no line says so.
+        // A floor is looked at after the model: it was green as far as it came.
         assert!(matches!(outcome("m", false, &ok), Outcome::Failed(_)));
-        let endless = format!("{COUNTS}: {}, of spin locks.\n", super::ENDLESS);
+        assert!(matches!(outcome("m", false, &both), Outcome::Failed(_)));
+        let endless = format!("{COUNTS}: {ENDLESS}. This is often caused by …\n");
         assert!(matches!(outcome("m", false, &endless), Outcome::Failed(_)));
         assert!(matches!(outcome("m", false, ""), Outcome::Failed(_)));
         assert!(matches!(outcome("m", true, ""), Outcome::Failed(_)));
-    }
-
-    #[test]
-    fn a_test_may_explore_several_models() {
-        let ok = format!("{COUNTS}: ok\n");
-        let both = ok.repeat(2);
-        assert!(matches!(outcome("m", true, &both), Outcome::Green(it) if it.executions == 34));
-
-        let found = format!("{ok}{COUNTS}: deadlock\n");
-        assert!(matches!(outcome("m", false, &found), Outcome::Red(it) if it.contains("deadlock")));
-        assert!(matches!(outcome("m", false, &both), Outcome::Failed(_)));
     }
 }

@@ -129,6 +129,12 @@ pub(crate) const OWNER_LIFECYCLE: Part = Part {
             new: "                went && state.level < RunLevel::Quiescing",
         },
         Mutant {
+            name: "the driver does not look again whether it is told",
+            file: "src/owner/lifecycle/tear_down.rs",
+            old: "fn told(state: &State) -> bool {\n    state.level >= RunLevel::Quiescing",
+            new: "fn told(_: &State) -> bool {\n    false",
+        },
+        Mutant {
             name: "the driver does not wait for children",
             file: "src/owner/lifecycle/tear_down.rs",
             old: "        self.level == RunLevel::DisposeHosted && self.children.is_empty()",
