@@ -14,7 +14,7 @@ use rideout::{Budget, News, Read, ReadError, Refusal, rider::Ask};
 use script::{
     Owner, Reply, Seen, address, after,
     budgets::{any_budget, any_duration},
-    ms, serve, tag, watch,
+    in_virtual_time, ms, serve, tag, watch,
     who::{Who, who},
 };
 
@@ -115,12 +115,6 @@ fn for_ever(script: Vec<Says>) -> (impl FnMut() -> Says + 'static, oneshot::Rece
         says
     };
     (says, reached)
-}
-
-fn in_virtual_time<F: Future>(future: F) -> F::Output {
-    let mut builder = tokio::runtime::Builder::new_current_thread();
-    let runtime = builder.enable_time().start_paused(true).build().expect("a runtime");
-    runtime.block_on(future)
 }
 
 /// The most asks that went out in one millisecond: no pace is shorter.

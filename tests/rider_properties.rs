@@ -9,7 +9,7 @@ use futures::StreamExt;
 use proptest::{collection::vec, option, prelude::*};
 use rideout::{Budget, Cause, News, Speaker, Wait};
 use script::{
-    NEVER, Owner, Reply, Seen, after, ms, serve, tag, watch,
+    NEVER, Owner, Reply, Seen, after, in_virtual_time, ms, serve, tag, watch,
     who::{Who, who},
 };
 
@@ -79,12 +79,6 @@ fn news() -> impl Strategy<Value = News> {
         option::of(known()).prop_map(News::NotServing),
         known().prop_map(News::Arrived),
     ]
-}
-
-fn in_virtual_time<F: Future>(future: F) -> F::Output {
-    let mut builder = tokio::runtime::Builder::new_current_thread();
-    let runtime = builder.enable_time().start_paused(true).build().expect("a runtime");
-    runtime.block_on(future)
 }
 
 proptest! {

@@ -45,6 +45,13 @@ pub(crate) type Asks<P> = Box<dyn FnMut(Ask<P>) -> Asking>;
 pub(crate) type Joins = Box<dyn FnMut(Activation) -> Option<LocalBoxFuture<'static, ()>>>;
 pub(crate) type Rider<J = NoJoin, N = NoNews, P = ()> = RideOut<Asks<P>, J, N, P, Counting>;
 
+/// Runs `future` where time stands still until everybody waits.
+pub(crate) fn in_virtual_time<F: Future>(future: F) -> F::Output {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_time().start_paused(true).build().expect("a runtime");
+    runtime.block_on(future)
+}
+
 /// One ask as the owner saw it.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {

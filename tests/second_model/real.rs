@@ -13,7 +13,7 @@ use super::{
     run::{Asked, Counted, Run, Seen},
     script::{Limits, NEVER, Part, Says, Script},
 };
-use crate::scripted::{self, Joins, Live, Owner, Reply, heard::Heard, ms};
+use crate::scripted::{self, Joins, Live, Owner, Reply, heard::Heard, in_virtual_time, ms};
 
 type Rider = scripted::Rider<Joins, Live<News>, u64>;
 
@@ -39,12 +39,6 @@ pub(crate) fn items(script: &Script) -> Run {
         let seen = watch(script, &owner, rider, nudger, Seen::Item).await;
         finish(&owner, seen, &heard)
     })
-}
-
-fn in_virtual_time<F: Future>(future: F) -> F::Output {
-    let mut builder = tokio::runtime::Builder::new_current_thread();
-    let runtime = builder.enable_time().start_paused(true).build().expect("a runtime");
-    runtime.block_on(future)
 }
 
 fn owner(script: &Script) -> Owner {
