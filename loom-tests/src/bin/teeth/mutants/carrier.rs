@@ -52,7 +52,7 @@ pub(crate) const CARRIER: Part = Part {
             name: "a settled ask wakes nobody for what is owed",
             file: "src/carrier.rs",
             old: "            mem::take(&mut state.contended) || owed || !state.inbox.is_empty()",
-            new: "            mem::take(&mut state.contended) || owed && !state.inbox.is_empty()",
+            new: "            _ = owed;\n            mem::take(&mut state.contended) || !state.inbox.is_empty()",
         },
         Mutant {
             name: "a settled ask wakes nobody for its own rejection",
@@ -146,7 +146,7 @@ pub(crate) const CARRIER: Part = Part {
             new: "        if *this.phase == Phase::Done {",
         },
         Mutant {
-            name: "a trigger's attempt goes before a charged one",
+            name: "a charged attempt begins where its trigger's would",
             file: "src/carrier/concat_attempts.rs",
             old: "        let Some(next) = this.queue.front().or(this.triggered.as_ref()) else {",
             new: "        let Some(next) = this.triggered.as_ref().or(this.queue.front()) else {",
