@@ -48,7 +48,7 @@ fn check(input: &[u8]) {
 
 fn read(text: &str) {
     match World::parse(text) {
-        Ok(world) => runs(world),
+        Ok(world) => runs(world, pace(text)),
         Err(error) => refused(&error),
     }
 }
@@ -63,13 +63,19 @@ fn refused(error: &WorldError) {
     assert!(placed && !problem.is_empty(), "{error}");
 }
 
-fn runs(mut world: World) {
+/// The pace of the world of `text`, in milliseconds: a `Budget` does not tell.
+fn pace(text: &str) -> u64 {
+    let world: Value = serde_json::from_str(text).expect("it was read before");
+    world["budget"]["pace_ms"].as_u64().unwrap_or(500).max(1)
+}
+
+fn runs(mut world: World, pace: u64) {
     world.until = world.until.min(LONGEST);
     world.deadline = world.deadline.min(LONGEST);
     let events = run::run(&world).expect("a runtime");
     assert_eq!(run::run(&world).expect("a runtime"), events, "the same every time");
 
-    let (mut asks, mut rejections, mut last) = (0, 0, 0);
+    let (mut asks, mut rejections, mut opened, mut last) = (0, 0, None, 0);
     for event in &events {
         let at = event["at_ms"].as_u64().expect("a time");
         assert!(last <= at && u128::from(at) <= LONGEST.as_millis(), "{event} after {last}");
@@ -79,8 +85,13 @@ fn runs(mut world: World) {
                 asks += 1;
                 assert_eq!(event["ask"], asks, "asks are numbered");
             }
-            "answered" => rejections = 0,
-            "refused" => rejections += 1,
+            "answered" => opened = Some(at),
+            "item" => rejections = 0,
+            "refused" => {
+                // R9: one pace without an item is an answer too.
+                let has_lived = opened.take().is_some_and(|since| at - since >= pace);
+                rejections = if has_lived { 1 } else { rejections + 1 };
+            }
             _ => {}
         }
         // R10. A read charges nothing: its deadline is its bound.
