@@ -176,6 +176,17 @@ async fn news_that_ends_is_the_end_of_news_alone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_item_comes_before_the_end_that_is_announced_at_its_instant() {
+    // R21: the first of a subscription too, and one behind a pause.
+    for items in [serve([]).item(100, 1), serve([1]).item(100, 2)] {
+        let owner = Owner::answers([items.into(), serve([7]).into()]);
+        let seen =
+            watch(&owner, &mut owner.rider().news(owner.news([ended(100, "")])), 9_000).await;
+        assert!(matches!(seen[..], [.., (100, Seen::Item(1 | 2)), (_, Seen::Item(7))]), "{seen:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn news_is_looked_at_after_at_most_32_items() {
     // R21: of a subscription that always has one more.
     for resuming in [false, true] {

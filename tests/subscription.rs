@@ -249,6 +249,15 @@ async fn a_re_ask_that_was_held_back_has_had_its_turn() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_version_is_looked_at_whatever_is_set_after_it() {
+    // R24: of items that come in one go, too.
+    let owner = Owner::answers([serve([1, 3, 2, 4, 4]).into()]);
+    let mut rider = owner.rider().version(|item| *item).join(owner.join()).news(owner.news([]));
+    let items = [Seen::Item(1), Seen::Item(3), Seen::Item(4)];
+    assert_eq!(watch(&owner, &mut rider, 9_000).await, items.map(|item| (0, item)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_ask_that_nobody_answers_is_the_routes_refusal() {
     // R20.
     let owner = Owner::answers([Reply::Silent, after(59_999, serve([1]))]);
