@@ -85,6 +85,12 @@ impl Report {
         format!("ERROR: {why}")
     }
 
+    /// Returns the models that no mutant turned red: nothing shows that they can.
+    pub(crate) fn toothless(&self) -> impl Iterator<Item = String> {
+        let idle = self.rows.iter().filter(|(_, row)| row.kills == 0);
+        idle.map(|((set, model), _)| format!("{set}: {model}"))
+    }
+
     pub(crate) fn is_clean(&self) -> bool {
         !self.failed && self.killed == self.tried
     }

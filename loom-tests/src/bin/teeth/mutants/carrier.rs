@@ -13,6 +13,18 @@ pub(crate) const CARRIER: Part = Part {
             new: "            state.inbox.push_back(Trigger::Rejected(rejection));\n            false",
         },
         Mutant {
+            name: "a charge is taken in one step and entered in another",
+            file: "src/carrier.rs",
+            old: "        self.with_ledger(|ledger| ledger.charge(rejection))",
+            new: "        let mut ledger = self.with_ledger(|ledger| ledger.clone());\n        let charge = ledger.charge(rejection);\n        self.with_ledger(|entered| *entered = ledger);\n        charge",
+        },
+        Mutant {
+            name: "a closure that is put back is told to nobody",
+            file: "src/carrier/defer.rs",
+            old: "            *place = self.probe.take();\n            true",
+            new: "            *place = self.probe.take();\n            false",
+        },
+        Mutant {
             name: "a nudge wakes nobody",
             file: "src/carrier.rs",
             old: "            state.slot.owe();\n            true",
