@@ -9,7 +9,8 @@
 //! of models in `loom-tests/tests/` that hold it. Every mutant is written into a scratch copy of the
 //! tree (`target/teeth`), which is built and run. The unmutated tree comes first, and must be green.
 //! A mutant that does not fit the code, or does not build, a model whose floor trips, and one that
-//! hangs are errors and no kills; so is, where all of it runs, a model that no mutant turned red. The last line is `killed K of N`.
+//! hangs are errors and no kills; so is, where all of it runs, a model that no mutant turned red. The
+//! last line is `killed K of N`.
 
 mod models;
 mod mutants;

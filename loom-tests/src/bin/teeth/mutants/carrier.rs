@@ -13,10 +13,10 @@ pub(crate) const CARRIER: Part = Part {
             new: "            state.inbox.push_back(Trigger::Rejected(rejection));\n            false",
         },
         Mutant {
-            name: "a charge is taken in one step and entered in another",
+            name: "a charge is made on a ledger that is taken out meanwhile",
             file: "src/carrier.rs",
             old: "        self.with_ledger(|ledger| ledger.charge(rejection))",
-            new: "        let mut ledger = self.with_ledger(|ledger| ledger.clone());\n        let charge = ledger.charge(rejection);\n        self.with_ledger(|entered| *entered = ledger);\n        charge",
+            new: "        let empty = Ledger::new(self.stream(), self.address().clone(), Budget::default());\n        let mut ledger = self.with_ledger(|entered| mem::replace(entered, empty));\n        let charge = ledger.charge(rejection);\n        self.with_ledger(|entered| *entered = ledger);\n        charge",
         },
         Mutant {
             name: "a closure that is put back is told to nobody",
