@@ -37,22 +37,36 @@ pub fn replay(target: &str, check: fn(&[u8]), variations: u64) {
 }
 
 fn run(target: &str, check: fn(&[u8])) -> Result<(), Box<dyn Error>> {
-    let (mut seed, mut runs, mut time) = (fastrand::u64(..), u64::MAX, Duration::from_secs(10));
+    let (mut seed, mut runs, mut seconds, mut files) = (fastrand::u64(..), None, None, Vec::new());
     let mut args = env::args().skip(1);
     while let Some(arg) = args.next() {
-        let mut number = || args.next().ok_or("no number")?.parse().map_err(Box::<dyn Error>::from);
+        let number = |given: Option<String>| -> Result<u64, String> {
+            let given = given.unwrap_or_default();
+            given.parse().map_err(|_| format!("{arg} takes a whole number, not {given:?}"))
+        };
         match &*arg {
-            "--seed" => seed = number()?,
-            "--runs" => (runs, time) = (number()?, Duration::MAX),
-            "--seconds" => time = Duration::from_secs(number()?),
-            file => {
-                check(&fs::read(file)?);
-                return Ok(());
+            "--seed" => seed = number(args.next())?,
+            "--runs" => runs = Some(number(args.next())?),
+            "--seconds" => seconds = Some(number(args.next())?),
+            option if option.starts_with('-') => {
+                let known = "--seconds N, --runs N, --seed N, or files";
+                return Err(format!("no option is called {option}; there are {known}").into());
             }
+            file => files.push(file.to_owned()),
         }
     }
+    for file in &files {
+        check(&fs::read(file).map_err(|error| format!("{file}: {error}"))?);
+        println!("{target}: {file}, ok");
+    }
+    if !files.is_empty() {
+        return Ok(());
+    }
     println!("{target}: seed {seed}");
-    vary(target, check, seed, |run, spent| run < runs && spent < time)
+    // Ten seconds, where nothing is said.
+    let seconds = seconds.or(if runs.is_some() { None } else { Some(10) });
+    let time = seconds.map_or(Duration::MAX, Duration::from_secs);
+    vary(target, check, seed, |run, spent| runs.is_none_or(|runs| run < runs) && spent < time)
 }
 
 /// Checks the seeds, and then variations of them while `more` says so, which is told how many there
@@ -90,6 +104,7 @@ fn holds(
         fs::create_dir_all(&folder)?;
         let broken: PathBuf = folder.join("broken");
         fs::write(&broken, input)?;
-        Err(format!("an input breaks a rule, and is kept in {}", broken.display()).into())
+        let again = format!("cargo run -p fuzz --bin {target} -- {}", broken.display());
+        Err(format!("an input breaks a rule, and is kept; to see it again: {again}").into())
     })
 }

@@ -26,10 +26,13 @@
 //! # And whatever else your crate depends on.
 //! ```
 //!
+//! In this repository the `extern crate` below does what that name does; yours does without.
+//!
 //! Its models are `my-loom-tests/tests/*.rs`, each a `loom::model(|| …)` over `my_rider_under_loom`, and
-//! `cargo test` runs them; `LOOM_MAX_PREEMPTIONS=2` bounds those that would not come to their end. In the
-//! workspace's `Cargo.toml`, `[profile.dev.package.loom]` and `[profile.dev.package.generator]` with
-//! `opt-level = 3` make them several times as fast.
+//! `cargo test` runs them. A model that interleaves nothing passes whatever the code does: count the
+//! executions and require some, as `check` in `common/mod.rs` does. `LOOM_MAX_PREEMPTIONS=2` bounds those
+//! that would not come to their end. In the workspace's `Cargo.toml`, `[profile.dev.package.loom]` and
+//! `[profile.dev.package.generator]` with `opt-level = 3` make them several times as fast.
 //!
 //! What your rider needs beside the operators comes from outside, as `sleep`, `timeout` and the owner do
 //! here: under loom there is no runtime and no clock, and the feature `tokio` is off. State of your own that

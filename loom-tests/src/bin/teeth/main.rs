@@ -40,7 +40,7 @@ fn bite(asked: &[String]) -> Result<bool, Box<dyn Error>> {
     if let Some(unknown) = asked.iter().find(|asked| PARTS.iter().all(|part| part.name != **asked))
     {
         let known: Vec<_> = PARTS.iter().map(|part| part.name).collect();
-        return Err(format!("no part is called {unknown}: {}", known.join(", ")).into());
+        return Err(format!("no part is called {unknown}; there are {}", known.join(", ")).into());
     }
     let parts: Vec<&Part> = PARTS
         .iter()
