@@ -6,20 +6,19 @@ mod contract;
 use std::{
     cell::RefCell,
     fmt::Debug,
-    future::{Pending, Ready, pending, ready},
+    future::{Pending, pending, ready},
     rc::Rc,
-    time::{Duration, Instant},
 };
 
 use contract::{
     After, Case, Feed, Strict, Turns,
-    hand_clock::{self, Clock, Count, address, by, by_route, ms, not_found, tag},
+    hand_clock::{self, Clock, Count, Hasty, address, by, by_route, ms, not_found, tag},
     is_bounded, is_bounded_as_a_future, keeps, keeps_as_a_future,
 };
 use futures::{
     FutureExt, Stream, StreamExt,
     channel::oneshot,
-    future::{Either, LocalBoxFuture},
+    future::LocalBoxFuture,
     stream::{self, FusedStream, LocalBoxStream},
 };
 use rideout::{
@@ -326,21 +325,6 @@ fn a_sleep_of_tokio_s_keeps_what_futures_keep() {
     });
 }
 
-/// A timer of no patience: a rest is over at once, and all that is longer never.
-struct Hasty(Instant);
-
-impl Timer for Hasty {
-    type Sleep = Either<Ready<()>, Pending<()>>;
-
-    fn sleep(&self, duration: Duration) -> Self::Sleep {
-        if duration <= ms(500) { Either::Left(ready(())) } else { Either::Right(pending()) }
-    }
-
-    fn now(&self) -> Instant {
-        self.0
-    }
-}
-
 type Babble = LocalBoxStream<'static, News>;
 type Never = fn(Activation) -> Option<Pending<()>>;
 type Endless = RideOut<Asks, Never, Babble, (), Hasty>;
@@ -358,7 +342,7 @@ fn endless(turns: &Turns) -> [Endless; 3] {
         RideOut::new(address(), ask)
             .join((|_| None) as Never)
             .news(news)
-            .timer(Hasty(Instant::now()))
+            .timer(Hasty::new())
             .budget(Budget::default().re_asks(u32::MAX))
             .version(|item| *item)
     };
@@ -400,12 +384,10 @@ fn a_read_takes_so_many_turns_in_a_poll() {
             turns.take();
             ready(Err::<(), _>(by_route()))
         };
-        Read::new(address(), refuse).timer(Hasty(Instant::now()))
+        Read::new(address(), refuse).timer(Hasty::new())
     });
     is_bounded_as_a_future(32, |turns| {
         let babble = turns.of(stream::repeat(News::Ended(None)));
-        Read::new(address(), |_| pending::<Result<(), Refusal>>())
-            .news(babble)
-            .timer(Hasty(Instant::now()))
+        Read::new(address(), |_| pending::<Result<(), Refusal>>()).news(babble).timer(Hasty::new())
     });
 }

@@ -10,52 +10,33 @@ mod heard;
 
 use std::{
     cell::{Cell, RefCell},
-    future::{Pending, Ready, pending, ready},
+    future::{Ready, pending, ready},
     rc::Rc,
     task::{Poll, Waker},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use by_hand::{Task, kept, poll};
 use futures::{
     FutureExt, Stream, StreamExt, TryStreamExt,
     channel::{mpsc, oneshot},
-    future::{BoxFuture, Either, LocalBoxFuture},
+    future::{BoxFuture, LocalBoxFuture},
     stream,
 };
-use hand_clock::{Clock, Count, Strict, address, by, by_route, ms, next, next_for, not_found, tag};
+use hand_clock::{
+    Clock, Count, Hasty, Strict, address, by, by_route, ms, next, next_for, not_found, tag,
+};
 use heard::Heard;
 use rideout::{
     Activation, Budget, Cause, Judged, News, Read, Refusal, Rejection, RideError, RideOut,
     Teardown,
     rider::{Answer, Ask, Phase},
-    time::Timer,
 };
 use tracing::Level;
 
 /// How many turns one poll of a rider takes, and how many items pass before it looks at news.
 const TURNS: u32 = 32;
-
-/// A timer of no patience: what is not longer than a pace is over at once, and all else never.
-#[derive(Clone, Copy)]
-struct Hasty(Instant);
-
-impl Timer for Hasty {
-    type Sleep = Either<Ready<()>, Pending<()>>;
-
-    fn sleep(&self, duration: Duration) -> Self::Sleep {
-        if duration <= ms(500) { Either::Left(ready(())) } else { Either::Right(pending()) }
-    }
-
-    fn now(&self) -> Instant {
-        self.0
-    }
-}
-
-fn hasty() -> Hasty {
-    Hasty(Instant::now())
-}
 
 type Dull = Judged<&'static str>;
 
@@ -92,7 +73,7 @@ fn a_million_refusals_take_no_stack_and_no_poll_takes_many() {
     on_a_small_stack(|| {
         let asks = Rc::new(Cell::new(0));
         let ask = refusing(1_000_000, &asks);
-        let mut rider = RideOut::new(address(), ask).timer(hasty()).budget(endless());
+        let mut rider = RideOut::new(address(), ask).timer(Hasty::new()).budget(endless());
         let (task, waker) = Task::new();
         let (mut before, mut wakes, mut polls) = (0, 0, 0);
         while next_for(&mut rider, &waker).is_pending() {
@@ -111,7 +92,7 @@ fn a_million_refusals_of_a_read_take_no_stack_either() {
     on_a_small_stack(|| {
         let asks = Rc::new(Cell::new(0));
         let ask = refusing(1_000_000, &asks);
-        let read = Read::new(address(), ask).timer(hasty());
+        let read = Read::new(address(), ask).timer(Hasty::new());
         let (task, waker) = Task::new();
         let (mut read, mut before, mut wakes, mut polls) = (Box::pin(read), 0, 0, 0);
         while poll(&mut read, &waker).is_pending() {
@@ -130,7 +111,7 @@ fn a_million_refusals_of_a_read_take_no_stack_either() {
 async fn beside_a_rider_that_never_rests_others_go_on() {
     let asks = Rc::new(Cell::new(0));
     let ask = refusing(u32::MAX, &asks);
-    let mut rider = RideOut::new(address(), ask).timer(hasty()).budget(endless());
+    let mut rider = RideOut::new(address(), ask).timer(Hasty::new()).budget(endless());
     let local = tokio::task::LocalSet::new();
     let sibling = async {
         for _ in 0..1_000 {
@@ -151,7 +132,7 @@ async fn beside_a_rider_that_never_rests_others_go_on() {
 fn of_a_million_refusals_the_budget_takes_its_few_and_warns_once() {
     let heard = Heard::begin();
     let asks = Rc::new(Cell::new(0));
-    let mut rider = RideOut::new(address(), refusing(1_000_000, &asks)).timer(hasty());
+    let mut rider = RideOut::new(address(), refusing(1_000_000, &asks)).timer(Hasty::new());
     let ended = (0..17).find_map(|_| match next(&mut rider) {
         Poll::Ready(ended) => ended,
         Poll::Pending => None,

@@ -81,6 +81,16 @@ fn news() -> impl Strategy<Value = News> {
     ]
 }
 
+/// An owner that says `script` again and again, and whose activations are torn down at `teardowns`.
+fn cycling(script: &[Says], teardowns: &[u64]) -> Owner {
+    let replies: Vec<_> = script.iter().map(Says::reply).collect();
+    let mut replies = replies.into_iter().cycle();
+    let owner = Owner::scripted(move |_| replies.next().expect("a cycle"));
+    (0..)
+        .zip(teardowns)
+        .fold(owner, |owner, (number, at)| owner.teardown(&format!("A{number}"), *at))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
@@ -95,12 +105,7 @@ proptest! {
         let budget = Budget::new()
             .activations(activations).re_asks(re_asks).pace(ms(pace)).ask_limit(ms(5_000));
         in_virtual_time(async move {
-            let replies: Vec<_> = script.iter().map(Says::reply).collect();
-            let mut replies = replies.into_iter().cycle();
-            let mut owner = Owner::scripted(move |_| replies.next().expect("a cycle"));
-            for (number, at) in (0..).zip(&teardowns) {
-                owner = owner.teardown(&format!("A{number}"), *at);
-            }
+            let owner = cycling(&script, &teardowns);
             let mut rider = owner.rider().join(owner.join()).budget(budget);
             let seen = watch(&owner, &mut rider, 100_000).await;
             let asked = owner.asked();
@@ -162,12 +167,7 @@ proptest! {
             })
             .collect();
         in_virtual_time(async move {
-            let replies: Vec<_> = script.iter().map(Says::reply).collect();
-            let mut replies = replies.into_iter().cycle();
-            let mut owner = Owner::scripted(move |_| replies.next().expect("a cycle"));
-            for (number, at) in (0..).zip(&teardowns) {
-                owner = owner.teardown(&format!("A{number}"), *at);
-            }
+            let owner = cycling(&script, &teardowns);
             let news = arrivals.iter().filter_map(|(at, who)| {
                 Some((*at, News::Arrived(who.rejection().speaker.activation()?.clone())))
             });

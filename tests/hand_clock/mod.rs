@@ -11,6 +11,7 @@ pub(crate) use self::words::*;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    future::{Pending, Ready, pending, ready},
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     pin::Pin,
     sync::{
@@ -23,6 +24,7 @@ use std::{
 
 use futures::{
     Stream, StreamExt,
+    future::Either,
     stream::{self, BoxStream},
 };
 use rideout::{Refusal, time::Timer};
@@ -35,6 +37,28 @@ pub(crate) fn next<S: Stream + Unpin>(stream: &mut S) -> Poll<Option<S::Item>> {
 /// Polls a stream once, for the task of `waker`.
 pub(crate) fn next_for<S: Stream + Unpin>(stream: &mut S, waker: &Waker) -> Poll<Option<S::Item>> {
     Pin::new(stream).poll_next(&mut Context::from_waker(waker))
+}
+
+/// A timer of no patience: what is not longer than a pace is over at once, and all else never.
+#[derive(Clone, Copy)]
+pub(crate) struct Hasty(Instant);
+
+impl Hasty {
+    pub(crate) fn new() -> Self {
+        Hasty(Instant::now())
+    }
+}
+
+impl Timer for Hasty {
+    type Sleep = Either<Ready<()>, Pending<()>>;
+
+    fn sleep(&self, duration: Duration) -> Self::Sleep {
+        if duration <= ms(500) { Either::Left(ready(())) } else { Either::Right(pending()) }
+    }
+
+    fn now(&self) -> Instant {
+        self.0
+    }
 }
 
 /// Requires that the caller sees a panic.
