@@ -18,7 +18,7 @@ use std::{
 
 use futures::{Stream, StreamExt, stream};
 use rideout::{
-    Activation, Address, Budget, Closing, Ledger, Refusal, Refused, RideOut, Ruling, StreamId,
+    Activation, Address, Budget, Classify, Closing, Ledger, Refusal, RideOut, Ruling, StreamId,
 };
 
 const ITEMS: u64 = 1_000;
@@ -131,7 +131,7 @@ fn nanoseconds_a_refusal() -> u64 {
             let mut ledger = Ledger::new(StreamId::mint(), address.clone(), budget);
             let began = Instant::now();
             for _ in 0..REFUSALS {
-                if let Ruling::Promise(rejection) = black_box(&refusal).ruling(&address) {
+                if let Ruling::Promise(rejection) = black_box(&refusal).classify(&address) {
                     let _ = black_box(ledger.charge(rejection));
                 }
             }

@@ -51,7 +51,7 @@ const STREAMS: [(&str, Run); 8] = [
     }),
     ("RideOut, numbered", |items| {
         let rider = RideOut::new(address(), move |_| async move { Ok(source(items)) });
-        drain(rider.number(|item| *item));
+        drain(rider.frame_number(|item| *item));
     }),
 ];
 

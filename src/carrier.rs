@@ -72,7 +72,7 @@ use crate::{
 /// use std::pin::pin;
 ///
 /// use futures::{StreamExt, TryStreamExt};
-/// use rideout::{Budget, Carrier, CarrierExt, Rejection, Ruling, verdict::Judged};
+/// use rideout::{Budget, Carrier, CarrierExt, Rejection, Ruling, classify::Judged};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -166,7 +166,7 @@ impl Carrier {
     }
 
     /// Returns the identity of the stream, the same for the carrier's whole life (`R24`).
-    pub fn stream(&self) -> StreamId {
+    pub fn stream_id(&self) -> StreamId {
         self.shared.stream
     }
 

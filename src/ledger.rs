@@ -97,7 +97,7 @@ impl Ledger {
     }
 
     /// Returns the stream whose ledger this is.
-    pub fn stream(&self) -> StreamId {
+    pub fn stream_id(&self) -> StreamId {
         self.stream
     }
 

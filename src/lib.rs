@@ -58,11 +58,11 @@
 //! | you have | take |
 //! |---|---|
 //! | a long-lived subscription | [`RideOut`] |
-//! | one value, and a deadline | [`Read`] |
+//! | one value, and a deadline | [`PointRead`] |
 //! | a rider of your own to write | [`Carrier`] and the operators of [`CarrierExt`] |
 //! | an owner: a server, an actor, a hub | the parts of [`owner`], each by itself |
 //! | a refusal to give by hand | [`Closing`], and a [`Teardown`] for those who wait for the end |
-//! | errors of another crate's type | [`Refused`], or [`Judged`] around them |
+//! | errors of another crate's type | [`Classify`], or [`Judged`] around them |
 //! | readers on both sides in one process, as in a test | the embedded `mesh` (feature `mesh`) |
 //!
 //! # When not to use it
@@ -105,19 +105,19 @@ pub mod rider;
 #[cfg(doc)]
 #[doc = include_str!("../docs/rules.md")]
 pub mod rules {}
+pub mod classify;
 pub mod time;
-pub mod verdict;
 
 pub use activation::{Activation, StreamId};
 pub use address::Address;
 pub use budget::Budget;
 pub use carrier::{Carrier, CarrierExt, RideError};
+pub use classify::{Classify, Judged, Ruling};
 pub use ledger::{Axis, Cause, Charge, GaveUp, Key, Ledger, Wait};
 pub use refusal::{Closing, Kind, News, Party, Refusal, Rejection, Seam, Speaker};
-pub use rider::{Answer, Phase, Read, ReadError, RideOut};
+pub use rider::{Answer, Phase, PointRead, PointReadError, RideOut};
 pub use slot::{Claim, Permit, Slot};
 pub use teardown::{Completed, Teardown};
-pub use verdict::{Judged, Refused, Ruling};
 
 /// The README's examples, run as tests.
 #[cfg(doctest)]

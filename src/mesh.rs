@@ -115,7 +115,7 @@ use self::{
 use crate::{
     activation::StreamId,
     address::Address,
-    owner::{Targets, Waves},
+    owner::{DeliveryTargets, Waves},
     sync::lock,
     teardown::Teardown,
 };
@@ -172,7 +172,7 @@ struct State<T> {
     displaced: Vec<Address>,
     // The readers' ends of the streams, by the owner that serves them: one identity may be asked for at
     // two addresses. And what they could not say yet.
-    targets: Targets<(Address, StreamId), u32>,
+    targets: DeliveryTargets<(Address, StreamId), u32>,
     goodbyes: Vec<Goodbye<T>>,
     news: NewsListeners,
     feed: FeedListeners,
@@ -221,7 +221,7 @@ impl<T> Mesh<T> {
             directory: Directory::new(),
             faults: Faults::new(),
             displaced: Vec::new(),
-            targets: Targets::new(),
+            targets: DeliveryTargets::new(),
             goodbyes: Vec::new(),
             news: NewsListeners::default(),
             feed: FeedListeners::default(),

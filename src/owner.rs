@@ -11,9 +11,9 @@
 //! | something that lives for a while at an address | [`Lifecycle`]: run levels, children, [`tear_down`](Lifecycle::tear_down) with its watchdog |
 //! | requests that arrive | [`Message`], and [`admit`](Lifecycle::admit), [`discard`](Lifecycle::discard), [`failed`](Lifecycle::failed): who is refused, how, and who is never answered |
 //! | requests that must wait until you are ready | [`Gates`] |
-//! | subscribers | [`Served`]: one registration each, numbered frames, held answers, beats, idle release |
+//! | subscribers | [`Subscribers`]: one registration each, numbered frames, held answers, beats, idle release |
 //! | deliveries to them that are refused | [`Evictions`]: whom to drop, and what to say |
-//! | deliveries that arrive for subscribers | [`Targets`]: who is there, and who said goodbye |
+//! | deliveries that arrive for subscribers | [`DeliveryTargets`]: who is there, and who said goodbye |
 //! | many owners in one process | [`Registry`]; [`Waves`], where something new lands on all of them |
 //! | a host that is told to stop | [`LeavingHost`] and the cluster's [`DrainSet`] |
 //!
@@ -35,7 +35,7 @@
 //! ```
 //! use std::sync::mpsc;
 //!
-//! use rideout::{Address, Refusal, owner::{Ending, Lifecycle, Message, Voice}};
+//! use rideout::{Address, Refusal, owner::{Ending, Lifecycle, Message, ReplyPath}};
 //!
 //! struct Get(mpsc::Sender<Result<u32, Refusal>>);
 //!
@@ -44,7 +44,7 @@
 //!         "GetRequest"
 //!     }
 //!
-//!     fn refuse(self, refusal: Refusal, _: Voice) {
+//!     fn refuse(self, refusal: Refusal, _: ReplyPath) {
 //!         let _ = self.0.send(Err(refusal)); // the asker may be gone
 //!     }
 //! }
@@ -84,11 +84,11 @@ mod wave;
 pub use self::{
     eviction::{EvictionCounts, Evictions},
     gate::Gates,
-    intake::{Disposing, Message, Sort},
+    intake::{Disposing, Message, MessageKind},
     leaving::{DrainSet, HostPhase, LeavingHost},
-    lifecycle::{Ending, Lifecycle, PendingReply, Reached, RunLevel, TearingDown, Voice},
+    lifecycle::{Ending, Lifecycle, PendingReply, Reached, ReplyPath, RunLevel, TearingDown},
     registry::{AlreadyServed, Registry},
-    served::{Asked, Frame, Released, Served},
-    tombstone::Targets,
+    served::{Asked, Frame, Released, Subscribers},
+    tombstone::DeliveryTargets,
     wave::{Wave, Waves},
 };

@@ -24,7 +24,7 @@ pub use self::{
     news::NoNews,
     nudger::Nudger,
     phases::{Phase, Phases},
-    read::{Read, ReadError, Recycling},
+    read::{PointRead, PointReadError, Recycling},
     subscription::RideOut,
 };
 

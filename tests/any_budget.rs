@@ -10,7 +10,7 @@ use futures::{
     future::{Either, pending, select},
 };
 use proptest::{collection::vec, option, prelude::*};
-use rideout::{Budget, News, Read, ReadError, Refusal, rider::Ask};
+use rideout::{Budget, News, PointRead, PointReadError, Refusal, rider::Ask};
 use script::{
     Owner, Reply, Seen, address, after,
     budgets::{any_budget, any_duration},
@@ -141,7 +141,7 @@ proptest! {
             }
             let news = heard.len();
             let rider = owner.rider().join(owner.join()).news(owner.news_of(heard)).budget(budget);
-            let mut rider = rider.keep_alive(|_| {}).beat_every(interval);
+            let mut rider = rider.keep_alive(|_| {}).keep_alive_interval(interval);
 
             let ended = match select(pin!(watch(&owner, &mut rider, AN_HOUR)), enough).await {
                 Either::Left((seen, _)) => seen.last() == Some(&(owner.now(), Seen::Completed)),
@@ -170,7 +170,7 @@ proptest! {
             let times = Rc::new(RefCell::new(Vec::new()));
             let (asked, clock) = (Rc::clone(&times), owner.clone());
             let news = heard.len();
-            let read = Read::new(address(), move |_: Ask| {
+            let read = PointRead::new(address(), move |_: Ask| {
                 asked.borrow_mut().push(clock.now());
                 let (says, clock, one) = (says(), clock.clone(), clock.asks.one());
                 async move {
@@ -186,7 +186,7 @@ proptest! {
             let read = tokio::time::timeout(ms(AN_HOUR), read.news(owner.news_of(heard)));
             match select(pin!(read), enough).await {
                 Either::Left((Ok(ended), _)) => {
-                    let spent = matches!(ended, Err(ReadError::Recycling(_) | ReadError::TimedOut { .. }));
+                    let spent = matches!(ended, Err(PointReadError::Recycling(_) | PointReadError::TimedOut { .. }));
                     prop_assert!(spent, "{:?}", ended);
                     // The clock is a whole millisecond's.
                     prop_assert!(ms(owner.now()) < deadline.saturating_add(ms(1)));

@@ -169,7 +169,7 @@ fn only_time_and_the_mesh_name_a_runtime() {
 
 #[test]
 fn pure_modules_are_pure() {
-    let pure = ["sentence", "address", "refusal", "verdict", "budget", "ledger", "diagnosis"];
+    let pure = ["sentence", "address", "refusal", "classify", "budget", "ledger", "diagnosis"];
     assert_absent(
         &[
             "async ",

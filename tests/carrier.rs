@@ -36,8 +36,8 @@ fn the_first_ask_is_owed_and_is_one() {
 fn a_handle_is_one_loop_however_often_it_is_cloned() {
     let (carrier, owner) = (carrier(), Owner::default());
     let handle = carrier.clone();
-    assert_eq!((handle.stream(), handle.address()), (carrier.stream(), carrier.address()));
-    assert_ne!(handle.stream(), chain::carrier().stream());
+    assert_eq!((handle.stream_id(), handle.address()), (carrier.stream_id(), carrier.address()));
+    assert_ne!(handle.stream_id(), chain::carrier().stream_id());
     let mut chain = chain(&carrier, &owner);
     handle.reject(by_owner("0A"));
     assert!(look(&mut chain).is_pending());

@@ -89,7 +89,7 @@ const MATRIX: [Row; 24] = [
         By("contracts_riders::phases_take_so_many_turns_in_a_poll"),
     ),
     row(
-        "Read",
+        "PointRead",
         By("contracts_riders::a_read_keeps_what_futures_keep"),
         By("panics::every_part_of_a_read_panics_once"),
         By("contracts_riders::a_read_takes_so_many_turns_in_a_poll"),

@@ -18,7 +18,7 @@ use contract::{
 };
 use futures::{FutureExt, Stream, StreamExt, future, stream};
 use rideout::{
-    Address, Budget, Carrier, CarrierExt, Charge, Judged, Refused, Rejection, Ruling, Slot,
+    Address, Budget, Carrier, CarrierExt, Charge, Classify, Judged, Rejection, Ruling, Slot,
     Teardown,
     carrier::{Attempt, Trigger},
 };
@@ -269,10 +269,10 @@ impl fmt::Display for Mean {
     }
 }
 
-impl Refused for Mean {
-    fn ruling(&self, asked: &Address) -> Ruling {
+impl Classify for Mean {
+    fn classify(&self, asked: &Address) -> Ruling {
         self.1.step("ruling");
-        self.0.ruling(asked)
+        self.0.classify(asked)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What `RideOut`, `Phases` and `Read` keep, and the timer and the news that a rider is given where it
+//! What `RideOut`, `Phases` and `PointRead` keep, and the timer and the news that a rider is given where it
 //! has none: over every state of a ride, and to every end of one.
 
 mod contract;
@@ -22,7 +22,7 @@ use futures::{
     stream::{self, FusedStream, LocalBoxStream},
 };
 use rideout::{
-    Activation, Budget, News, Read, Refusal, RideOut, Teardown,
+    Activation, Budget, News, PointRead, Refusal, RideOut, Teardown,
     rider::{Answer, Ask, NoNews, Phase},
     time::{Timer, TokioTimer},
 };
@@ -302,7 +302,7 @@ fn a_read_keeps_what_futures_keep() {
         keeps_as_a_future(After::Pending, || {
             let world = World::new();
             let asking = world.clone();
-            let read = Read::new(address(), move |_| asking.asked())
+            let read = PointRead::new(address(), move |_| asking.asked())
                 .news(world.heard())
                 .timer(world.clock.clone())
                 .budget(budget)
@@ -384,10 +384,12 @@ fn a_read_takes_so_many_turns_in_a_poll() {
             turns.take();
             ready(Err::<(), _>(by_route()))
         };
-        Read::new(address(), refuse).timer(Hasty::new())
+        PointRead::new(address(), refuse).timer(Hasty::new())
     });
     is_bounded_as_a_future(32, |turns| {
         let babble = turns.of(stream::repeat(News::Ended(None)));
-        Read::new(address(), |_| pending::<Result<(), Refusal>>()).news(babble).timer(Hasty::new())
+        PointRead::new(address(), |_| pending::<Result<(), Refusal>>())
+            .news(babble)
+            .timer(Hasty::new())
     });
 }

@@ -14,8 +14,8 @@ use chain::{Asking, Chain, Probe, carrier};
 use contract::hand_clock::{Clock, address};
 use futures::stream::{self, Empty, Iter};
 use rideout::{
-    Activation, Address, Carrier, CarrierExt, Charge, Claim, Completed, Judged, News, Permit, Read,
-    Refusal, RideError, RideOut, Slot, StreamId, Teardown,
+    Activation, Address, Carrier, CarrierExt, Charge, Claim, Completed, Judged, News, Permit,
+    PointRead, Refusal, RideError, RideOut, Slot, StreamId, Teardown,
     carrier::{Attempt, Charges, ConcatAttempts, Defer, Trigger, Triggers},
     mesh::{Changes, Mesh, NewsStream, Subscription},
     owner::{Reached, TearingDown, Wave},
@@ -67,7 +67,7 @@ fn whatever_is_sent_and_shared_may_be() {
     is::<Teardown>();
     is::<Completed>();
 
-    is::<Read<fn(Ask) -> Reads, Reads, Refusal, Empty<News>, Clock>>();
+    is::<PointRead<fn(Ask) -> Reads, Reads, Refusal, Empty<News>, Clock>>();
     is::<NoNews>();
 
     is::<Reached>();
@@ -122,7 +122,7 @@ is_not!(Unpin: Defer<PhantomPinned, Closure>);
 is_not!(Unpin: Attempt<Closure, PhantomPinned>);
 is_not!(Unpin: ConcatAttempts<PhantomPinned, Closure, Out, ()>);
 is_not!(Unpin: ConcatAttempts<Triggers, Closure, PhantomPinned, ()>);
-is_not!(Unpin: Read<fn(Ask) -> Reads, PhantomPinned, Refusal, Empty<News>, Clock>);
+is_not!(Unpin: PointRead<fn(Ask) -> Reads, PhantomPinned, Refusal, Empty<News>, Clock>);
 is_not!(Unpin: TearingDown<PhantomPinned, Clock>);
 is_not!(Unpin: TokioSleep);
 
@@ -133,7 +133,7 @@ fn a_rider_is_unpin_whatever_it_was_given() {
         RideOut::new(address(), |_| async { Ok::<_, Refusal>(stream::once(async { Ok(1) })) })
             .join(|_| Some(async {}))
             .news(stream::once(async { News::Ended(None) }))
-            .number(|item: &u64| *item)
+            .frame_number(|item: &u64| *item)
             .keep_alive(|_| {})
             .timer(Clock::new());
     is_sent(&rider);
@@ -143,7 +143,7 @@ fn a_rider_is_unpin_whatever_it_was_given() {
     is_sent(&phases);
     is_unpin(&phases);
     is_sent(&phases.into_inner());
-    is_sent(&Read::new(address(), |_| async { Ok::<_, Refusal>(1) }).timer(Clock::new()));
+    is_sent(&PointRead::new(address(), |_| async { Ok::<_, Refusal>(1) }).timer(Clock::new()));
 }
 
 /// A request of the mesh is the future of an `async fn`: it is sent, and pinned to be polled.

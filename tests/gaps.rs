@@ -17,7 +17,7 @@ use script::{
 };
 
 fn numbered(owner: &Owner) -> Rider {
-    owner.rider().number(|item| *item)
+    owner.rider().frame_number(|item| *item)
 }
 
 fn items(items: &[(u64, u64)]) -> Vec<(u64, Seen)> {
@@ -179,7 +179,7 @@ async fn the_resume_point_stays_in_front_of_a_gap_until_the_next_answer() {
         2 => by_route().into(),
         _ => resumed(asked).into(),
     });
-    let mut rider = owner.resuming().number(|item| *item);
+    let mut rider = owner.resuming().frame_number(|item| *item);
     let seen = watch(&owner, &mut rider, 9_000).await;
     let all = [(0, 1), (0, 2), (0, 4), (0, 5), (500, 3), (500, 4), (500, 5)];
     assert_eq!(seen, items(&all));
@@ -195,7 +195,7 @@ async fn the_resume_point_stays_in_front_of_a_gap_until_the_next_answer() {
         3 => resumed(asked).fails(2_000, by("A2")).into(),
         _ => resumed(asked).into(),
     });
-    let mut rider = owner.resuming().number(|item| *item);
+    let mut rider = owner.resuming().frame_number(|item| *item);
     watch(&owner, &mut rider, 9_000).await;
     let resume: Vec<_> = owner.asked().iter().map(|it| it.resume).collect();
     assert_eq!(resume, [None, Some(1), Some(1), Some(4)]);
@@ -205,7 +205,7 @@ async fn the_resume_point_stays_in_front_of_a_gap_until_the_next_answer() {
 async fn an_item_that_its_version_drops_is_a_frame_all_the_same() {
     // Frames 11, 22, 31 of versions 1, 2, 1, by their last and first digit.
     let owner = Owner::answers([serve([11, 22, 13, 34]).into()]);
-    let mut rider = owner.rider().version(|item| item / 10).number(|item| item % 10);
+    let mut rider = owner.rider().version(|item| item / 10).frame_number(|item| item % 10);
     let seen = watch(&owner, &mut rider, 9_000).await;
     assert_eq!(seen, items(&[(0, 11), (0, 22), (0, 34)]));
     assert_eq!(owner.times(), [0]);
@@ -261,7 +261,7 @@ fn a_panic_in_the_number_is_a_lost_item_and_so_a_gap() {
         Ok::<_, Refusal>(Strict::open(items))
     })
     .timer(clock.clone())
-    .number(|item: &u64| {
+    .frame_number(|item: &u64| {
         assert_ne!(*item, 2, "no number");
         *item
     });
@@ -301,8 +301,8 @@ async fn numbers_may_be_set_in_any_order() {
         });
         let news = stream::pending::<News>();
         let items = match order {
-            0 => rider.number(|it| *it).news(news).take(4).boxed_local(),
-            _ => rider.news(news).number(|it| *it).take(4).boxed_local(),
+            0 => rider.frame_number(|it| *it).news(news).take(4).boxed_local(),
+            _ => rider.news(news).frame_number(|it| *it).take(4).boxed_local(),
         };
         let items: Vec<_> = items.map(|it| it.expect("no end")).collect().await;
         assert_eq!(items, [1, 3, 1, 2]);

@@ -71,7 +71,7 @@ async fn beats_of<const N: usize>(
 }
 
 fn every(interval: u64) -> impl FnOnce(Rider) -> Rider {
-    move |rider| rider.beat_every(ms(interval))
+    move |rider| rider.keep_alive_interval(ms(interval))
 }
 
 #[tokio::test(start_paused = true)]
@@ -115,7 +115,8 @@ async fn no_beat_is_sent_while_it_asks_or_rides_out_and_each_answer_begins_anew(
         [after(30_000, serve([1]).by("A1").fails(10_000, by("A1"))), after(30_000, serve([2]))];
     let owner = Owner::answers(replies).teardown("A1", NEVER);
     let (beats, began) = (Beats::default(), now());
-    let mut rider = owner.rider().join(owner.join()).keep_alive(beats.send()).beat_every(ms(4_000));
+    let mut rider =
+        owner.rider().join(owner.join()).keep_alive(beats.send()).keep_alive_interval(ms(4_000));
     watch(&owner, &mut rider, 87_000).await;
     assert_eq!(beats.since(began), [34_000, 38_000, 82_000, 86_000]);
 }
@@ -223,7 +224,7 @@ async fn dropped_it_sends_none() {
 #[tokio::test(start_paused = true)]
 async fn beats_that_were_missed_are_one() {
     let (owner, beats, began) = (Owner::answers([serve([1]).into()]), Beats::default(), now());
-    let mut rider = owner.rider().keep_alive(beats.send()).beat_every(ms(1_000));
+    let mut rider = owner.rider().keep_alive(beats.send()).keep_alive_interval(ms(1_000));
     watch(&owner, &mut rider, 3_500).await;
     owner.reach(60_200).await; // nobody polls
     watch(&owner, &mut rider, 62_500).await;
@@ -273,7 +274,7 @@ async fn any_interval_is_safe() {
         (Duration::MAX, 3_000_000, 1..=1),
     ] {
         let (owner, beats) = (Owner::answers([serve([1]).into()]), Beats::default());
-        let mut rider = owner.rider().beat_every(interval).keep_alive(beats.send());
+        let mut rider = owner.rider().keep_alive_interval(interval).keep_alive(beats.send());
         watch(&owner, &mut rider, until).await;
         let sent = beats.all().len();
         assert!(expected.contains(&sent), "{sent} beats every {interval:?}");
@@ -451,12 +452,12 @@ async fn the_settings_may_come_in_any_order() {
         let joins = |_: Activation| None::<Ready<()>>;
         let (beat, news) = (beats.send(), stream::pending::<News>());
         let sent = if before {
-            let rider = rider.keep_alive(beat).beat_every(ms(2_000));
+            let rider = rider.keep_alive(beat).keep_alive_interval(ms(2_000));
             let rider = rider.join(joins).news(news).timer(rideout::time::TokioTimer);
             tokio::time::timeout(ms(5_000), rider.count()).await
         } else {
             let rider = rider.timer(rideout::time::TokioTimer).news(news).join(joins);
-            let rider = rider.beat_every(ms(2_000)).keep_alive(beat);
+            let rider = rider.keep_alive_interval(ms(2_000)).keep_alive(beat);
             tokio::time::timeout(ms(5_000), rider.count()).await
         };
         assert!(sent.is_err(), "it is live to the end");

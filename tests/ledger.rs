@@ -265,7 +265,7 @@ fn the_report_names_stream_address_and_what_ended_it() {
     let stream = StreamId::mint();
     let address = "prices/eur".parse().expect("valid");
     let mut ledger = Ledger::new(stream, address, Budget::default().activations(0));
-    assert_eq!(ledger.stream(), stream);
+    assert_eq!(ledger.stream_id(), stream);
     assert_eq!(ledger.address().as_str(), "prices/eur");
     assert_eq!(ledger.budget(), &Budget::default().activations(0));
     let report = ledger.charge(rejection("A")).expect_err("none is allowed");

@@ -15,7 +15,8 @@ use std::{
 
 use futures::{Stream, StreamExt, TryStreamExt, stream};
 use rideout::{
-    Budget, Closing, Read, ReadError, Refusal, RideError, RideOut, rider::Ask, time::Timer,
+    Budget, Closing, PointRead, PointReadError, Refusal, RideError, RideOut, rider::Ask,
+    time::Timer,
 };
 
 /// A clock that is moved by whoever has nothing else to do.
@@ -140,12 +141,12 @@ fn a_give_up_comes_at_the_time_of_that_clock() {
 fn a_read_keeps_its_deadline_by_that_clock() {
     let clock = Simulated::new();
     let late = |_| async { Err::<(), _>(draining()) };
-    let ended = clock.run(Read::new(address(), late).timer(clock.clone()));
-    assert!(matches!(ended, Err(ReadError::Recycling(_))), "{ended:?}");
+    let ended = clock.run(PointRead::new(address(), late).timer(clock.clone()));
+    assert!(matches!(ended, Err(PointReadError::Recycling(_))), "{ended:?}");
     assert_eq!(clock.elapsed.get(), Duration::from_secs(10));
 
     let mut prices = owner(&clock, Duration::from_millis(11_700));
-    let read = Read::new(address(), move |ask| {
+    let read = PointRead::new(address(), move |ask| {
         let answer = prices(ask);
         async { answer.await?.next().await.expect("one at least") }
     });

@@ -14,7 +14,7 @@ use heard::Heard;
 use proptest::prelude::*;
 use rideout::{
     Address, Kind, Party, Refusal, Rejection, Speaker,
-    owner::{Disposing, Ending, Gates, Lifecycle, Message, Sort, Voice},
+    owner::{Disposing, Ending, Gates, Lifecycle, Message, MessageKind, ReplyPath},
 };
 use tracing::Level;
 
@@ -27,7 +27,7 @@ fn address(text: &str) -> Address {
 /// How the waiting of a message ended.
 #[derive(Clone, Debug, PartialEq)]
 enum End {
-    Refused(Refusal, Voice),
+    Refused(Refusal, ReplyPath),
     /// Dropped, and nobody was answered.
     Dropped,
 }
@@ -36,7 +36,7 @@ type Ends = Rc<RefCell<Vec<(u32, End)>>>;
 
 struct Mail {
     id: u32,
-    sort: Sort,
+    sort: MessageKind,
     sender: Address,
     name: String,
     panics: bool,
@@ -49,7 +49,7 @@ impl Message for Mail {
         &self.name
     }
 
-    fn sort(&self) -> Sort {
+    fn sort(&self) -> MessageKind {
         self.sort
     }
 
@@ -57,9 +57,9 @@ impl Message for Mail {
         Some(&self.sender)
     }
 
-    fn refuse(mut self, refusal: Refusal, voice: Voice) {
+    fn refuse(mut self, refusal: Refusal, reply_path: ReplyPath) {
         let ends = self.ends.take().expect("it is answered once");
-        ends.borrow_mut().push((self.id, End::Refused(refusal, voice)));
+        ends.borrow_mut().push((self.id, End::Refused(refusal, reply_path)));
         assert!(!self.panics, "as it was told to");
     }
 }
@@ -93,7 +93,7 @@ impl Owner {
         Owner { lifecycle, gates, ends: Ends::default(), began: Instant::now(), passed: 0 }
     }
 
-    fn mail(&mut self, sort: Sort, sender: &str) -> Mail {
+    fn mail(&mut self, sort: MessageKind, sender: &str) -> Mail {
         let ends = Some(Rc::clone(&self.ends));
         self.passed += 1;
         let (sender, name) = (address(sender), "GetRequest".into());
@@ -102,7 +102,7 @@ impl Owner {
 
     /// Lets a request pass, `at` so long after the beginning; returns whether it went through.
     fn pass_at(&mut self, at: Duration) -> bool {
-        let mail = self.mail(Sort::Request, "reader");
+        let mail = self.mail(MessageKind::Request, "reader");
         self.pass(mail, at)
     }
 
@@ -144,7 +144,7 @@ impl Owner {
     fn refused(&self) -> Vec<Refusal> {
         let ends = self.ended().into_iter();
         ends.map(|(id, end)| match end {
-            End::Refused(refusal, Voice::Owner) => refusal,
+            End::Refused(refusal, ReplyPath::Owner) => refusal,
             other => panic!("{id} was not refused by the owner: {other:?}"),
         })
         .collect()
@@ -309,7 +309,7 @@ fn no_name_of_a_gate_or_a_request_forges() {
     let hostile = "Hub y is shutting down (activation #BB)\n";
     let mut owner = Owner::new();
     owner.gates.close(hostile);
-    let mut mail = owner.mail(Sort::Request, "reader");
+    let mut mail = owner.mail(MessageKind::Request, "reader");
     mail.name = hostile.into();
     owner.pass(mail, Duration::ZERO);
     owner.tear_down();
@@ -324,7 +324,7 @@ fn a_verdict_at_a_gate_makes_no_promise_by_its_text_alone() {
     let mut owner = Owner::with(|gates| gates.backlog(0));
     let forged = owner.lifecycle.closing().at_the_door("no ask").message;
     owner.gates.close("a");
-    let mut mail = owner.mail(Sort::Request, "reader");
+    let mut mail = owner.mail(MessageKind::Request, "reader");
     mail.name = forged;
     owner.pass(mail, Duration::ZERO);
     let message = owner.refused().remove(0).message;
@@ -336,7 +336,7 @@ fn a_refusal_that_panics_costs_no_other_its_own() {
     let mut owner = Owner::new();
     owner.gates.close("a");
     for panics in [true, false, true, false] {
-        let mut mail = owner.mail(Sort::Request, "reader");
+        let mut mail = owner.mail(MessageKind::Request, "reader");
         mail.panics = panics;
         owner.pass(mail, Duration::ZERO);
     }
@@ -350,7 +350,7 @@ fn an_answer_that_panics_leaves_the_others_parked() {
     let mut owner = Owner::new();
     owner.gates.close("a");
     for panics in [true, false] {
-        let mut mail = owner.mail(Sort::Request, "reader");
+        let mut mail = owner.mail(MessageKind::Request, "reader");
         mail.panics = panics;
         owner.pass(mail, Duration::ZERO);
     }
@@ -507,10 +507,10 @@ fn a_clock_that_goes_back_hides_nobody_from_the_next_expiry() {
 #[test]
 fn replies_refusals_ignorable_and_self_sent_messages_are_never_answered() {
     let never = [
-        (Sort::Reply, "reader"),
-        (Sort::Refusal, "reader"),
-        (Sort::Ignorable, "reader"),
-        (Sort::Request, "x"),
+        (MessageKind::Reply, "reader"),
+        (MessageKind::Refusal, "reader"),
+        (MessageKind::Ignorable, "reader"),
+        (MessageKind::Request, "x"),
     ];
     let torn_down: fn(&mut Owner) = Owner::tear_down;
     let expired: fn(&mut Owner) = |owner| owner.expire_at(30 * SECOND);
@@ -635,8 +635,9 @@ fn wherever_an_owner_refuses_it_promises_in_its_own_name() {
     let mut owner = Owner::new();
     owner.gates.close("a");
     owner.park(2);
-    let (queued, handled) = (owner.mail(Sort::Request, "y"), owner.mail(Sort::Request, "y"));
-    let late = owner.mail(Sort::Request, "y");
+    let (queued, handled) =
+        (owner.mail(MessageKind::Request, "y"), owner.mail(MessageKind::Request, "y"));
+    let late = owner.mail(MessageKind::Request, "y");
 
     owner.tear_down(); // the sweep of the gates
     owner.lifecycle.discard(queued);
@@ -660,7 +661,7 @@ fn wherever_an_owner_refuses_it_promises_in_its_own_name() {
 enum Op {
     Close(usize),
     Open(usize),
-    Pass(Sort),
+    Pass(MessageKind),
     Release,
     Wait(u64),
     Expire,
@@ -673,7 +674,7 @@ const NAMES: [&str; 3] = ["a", "b", "c"];
 #[derive(Debug)]
 struct Waiting {
     id: u32,
-    sort: Sort,
+    sort: MessageKind,
     gates: Vec<&'static str>,
     since: u64,
 }
@@ -684,9 +685,9 @@ proptest! {
     fn whatever_is_parked_ends_once(ops in prop::collection::vec(prop_oneof![
         3 => (0..3usize).prop_map(Op::Close),
         3 => (0..3usize).prop_map(Op::Open),
-        5 => Just(Op::Pass(Sort::Request)),
-        1 => Just(Op::Pass(Sort::Reply)),
-        1 => Just(Op::Pass(Sort::Ignorable)),
+        5 => Just(Op::Pass(MessageKind::Request)),
+        1 => Just(Op::Pass(MessageKind::Reply)),
+        1 => Just(Op::Pass(MessageKind::Ignorable)),
         4 => Just(Op::Release),
         3 => (0..20u64).prop_map(Op::Wait),
         3 => Just(Op::Expire),
@@ -759,9 +760,9 @@ proptest! {
             for ((it, kind), (id, end)) in due.zip(&ended) {
                 prop_assert_eq!(it.id, *id);
                 match end {
-                    End::Dropped => prop_assert_ne!(it.sort, Sort::Request),
+                    End::Dropped => prop_assert_ne!(it.sort, MessageKind::Request),
                     End::Refused(refusal, _) => {
-                        prop_assert_eq!((it.sort, refusal.kind), (Sort::Request, Some(kind)));
+                        prop_assert_eq!((it.sort, refusal.kind), (MessageKind::Request, Some(kind)));
                         for name in NAMES {
                             let named = refusal.message.contains(&format!("`{name}`"));
                             prop_assert_eq!(named, it.gates.contains(&name));

@@ -4,17 +4,17 @@ use std::{cell::RefCell, error::Error, fmt, io, rc::Rc, sync::Arc};
 
 use rideout::{
     Address, Closing, Judged, Kind, Party, Refusal, Rejection, Speaker,
-    owner::{Disposing, Ending, Lifecycle, Message, RunLevel, Sort, Voice},
+    owner::{Disposing, Ending, Lifecycle, Message, MessageKind, ReplyPath, RunLevel},
 };
 
 fn address(text: &str) -> Address {
     text.parse().unwrap()
 }
 
-type Answers = Rc<RefCell<Vec<(Refusal, Voice)>>>;
+type Answers = Rc<RefCell<Vec<(Refusal, ReplyPath)>>>;
 
 struct Mail {
-    sort: Sort,
+    sort: MessageKind,
     sender: Option<Address>,
     answers: Answers,
 }
@@ -24,7 +24,7 @@ impl Message for Mail {
         "GetRequest"
     }
 
-    fn sort(&self) -> Sort {
+    fn sort(&self) -> MessageKind {
         self.sort
     }
 
@@ -32,8 +32,8 @@ impl Message for Mail {
         self.sender.as_ref()
     }
 
-    fn refuse(self, refusal: Refusal, voice: Voice) {
-        self.answers.borrow_mut().push((refusal, voice));
+    fn refuse(self, refusal: Refusal, reply_path: ReplyPath) {
+        self.answers.borrow_mut().push((refusal, reply_path));
     }
 }
 
@@ -64,16 +64,16 @@ impl Owner {
         owner
     }
 
-    fn mail(&self, sort: Sort, sender: Option<&str>) -> Mail {
+    fn mail(&self, sort: MessageKind, sender: Option<&str>) -> Mail {
         Mail { sort, sender: sender.map(address), answers: Rc::clone(&self.answers) }
     }
 
     fn request(&self) -> Mail {
-        self.mail(Sort::Request, Some("reader"))
+        self.mail(MessageKind::Request, Some("reader"))
     }
 
     /// What was answered since the last look.
-    fn answered(&self) -> Vec<(Refusal, Voice)> {
+    fn answered(&self) -> Vec<(Refusal, ReplyPath)> {
         self.answers.take()
     }
 
@@ -102,13 +102,13 @@ impl Owner {
 }
 
 /// What is never answered: the sort, and who sent it.
-const NEVER: [(Sort, Option<&str>); 6] = [
-    (Sort::Reply, Some("reader")),
-    (Sort::Refusal, Some("reader")),
-    (Sort::Ignorable, Some("reader")),
-    (Sort::Ignorable, None),
-    (Sort::Request, Some("x")),
-    (Sort::Request, Some("x~elsewhere")),
+const NEVER: [(MessageKind, Option<&str>); 6] = [
+    (MessageKind::Reply, Some("reader")),
+    (MessageKind::Refusal, Some("reader")),
+    (MessageKind::Ignorable, Some("reader")),
+    (MessageKind::Ignorable, None),
+    (MessageKind::Request, Some("x")),
+    (MessageKind::Request, Some("x~elsewhere")),
 ];
 
 /// What is answered: a request of anybody else's.
@@ -129,7 +129,7 @@ fn an_owner_that_serves_lets_everything_in() {
             assert!(owner.lifecycle.admit(owner.mail(sort, sender)).is_some());
         }
         for sender in ALWAYS {
-            assert!(owner.lifecycle.admit(owner.mail(Sort::Request, sender)).is_some());
+            assert!(owner.lifecycle.admit(owner.mail(MessageKind::Request, sender)).is_some());
         }
         assert!(owner.answered().is_empty());
     }
@@ -143,7 +143,7 @@ fn an_owner_that_serves_lets_everything_in() {
 fn from_dispose_hosted_on_every_request_is_refused_at_the_door() {
     for owner in [Owner::ending(), Owner::dead()] {
         for sender in ALWAYS {
-            assert!(owner.lifecycle.admit(owner.mail(Sort::Request, sender)).is_none());
+            assert!(owner.lifecycle.admit(owner.mail(MessageKind::Request, sender)).is_none());
             let refusal = owner.answer();
             owner.promised(&refusal);
             assert!(refusal.is_never_applied(&address("x")));
@@ -203,7 +203,7 @@ fn an_owner_that_refuses_hears_its_replies_and_itself_until_it_is_dead() {
     let (ending, dead) = (Owner::ending(), Owner::dead());
     for (sort, sender) in NEVER {
         let is_let_in = |owner: &Owner| owner.lifecycle.admit(owner.mail(sort, sender)).is_some();
-        assert_eq!(is_let_in(&ending), sort != Sort::Ignorable, "{sort:?}");
+        assert_eq!(is_let_in(&ending), sort != MessageKind::Ignorable, "{sort:?}");
         assert!(!is_let_in(&dead), "{sort:?}");
     }
 }
@@ -227,16 +227,16 @@ fn what_was_queued_is_discarded_as_accepted_and_never_applied() {
 fn a_refusal_goes_by_the_owner_then_by_its_parent_then_in_process() {
     let (owner, parent) = (Owner::new(), Lifecycle::new(address("p")));
     let child = parent.child(address("x")).unwrap();
-    let voice = || {
+    let reply_path = || {
         child.discard(owner.request());
         owner.answered()[0].1
     };
 
-    assert_eq!(voice(), Voice::Owner);
+    assert_eq!(reply_path(), ReplyPath::Owner);
     child.force();
-    assert_eq!(voice(), Voice::Parent);
+    assert_eq!(reply_path(), ReplyPath::Parent);
     parent.dispose(Ending::dispose());
-    assert_eq!(voice(), Voice::InProcess);
+    assert_eq!(reply_path(), ReplyPath::InProcess);
 }
 
 // --- The handler ---

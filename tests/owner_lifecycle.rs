@@ -12,7 +12,7 @@ use std::{
 use by_hand::{Task, kept, poll};
 use rideout::{
     Address, Party, Refusal, Rejection,
-    owner::{Ending, Lifecycle, PendingReply, Reached, RunLevel, Voice},
+    owner::{Ending, Lifecycle, PendingReply, Reached, ReplyPath, RunLevel},
     refusal::answered_by,
 };
 
@@ -219,25 +219,25 @@ fn force_ends_children_before_their_parents() {
 #[test]
 fn a_refusal_has_a_voice_as_long_as_anybody_can_speak() {
     let alone = owner();
-    assert_eq!(alone.voice(), Voice::Owner);
+    assert_eq!(alone.reply_path(), ReplyPath::Owner);
     alone.dispose(Ending::dispose());
-    assert_eq!(alone.voice(), Voice::Owner, "it refuses, and by itself");
+    assert_eq!(alone.reply_path(), ReplyPath::Owner, "it refuses, and by itself");
     alone.force();
-    assert_eq!(alone.voice(), Voice::InProcess);
+    assert_eq!(alone.reply_path(), ReplyPath::InProcess);
 
     let parent = owner();
     let [dead, orphan] = ["a", "b"].map(|name| child(&parent, name));
     dead.force();
-    assert_eq!(dead.voice(), Voice::Parent);
+    assert_eq!(dead.reply_path(), ReplyPath::Parent);
     let reply = parent.pending();
     parent.dispose(Ending::dispose());
-    assert_eq!(dead.voice(), Voice::Parent, "it serves still");
+    assert_eq!(dead.reply_path(), ReplyPath::Parent, "it serves still");
     drop(reply);
-    assert_eq!(dead.voice(), Voice::InProcess);
-    assert_eq!(orphan.voice(), Voice::Owner);
+    assert_eq!(dead.reply_path(), ReplyPath::InProcess);
+    assert_eq!(orphan.reply_path(), ReplyPath::Owner);
     drop(parent);
     orphan.force();
-    assert_eq!(orphan.voice(), Voice::InProcess);
+    assert_eq!(orphan.reply_path(), ReplyPath::InProcess);
 }
 
 /// R45: refuses, says so last, and lives on; also one that is told to end then.

@@ -1,4 +1,4 @@
-//! Release and eviction together (R49, R50): an owner with its `Served` and `Evictions`, the `Targets` at
+//! Release and eviction together (R49, R50): an owner with its `Subscribers` and `Evictions`, the `DeliveryTargets` at
 //! the other end of the route, and clients that roll, close, come back and say goodbye late.
 
 use std::{
@@ -14,7 +14,7 @@ use proptest::{
 };
 use rideout::{
     Address, Refusal,
-    owner::{Evictions, Served, Targets},
+    owner::{DeliveryTargets, Evictions, Subscribers},
 };
 
 const CLIENTS: usize = 3;
@@ -94,9 +94,9 @@ fn count(cell: &Cell<u32>) {
 struct World<'a> {
     now: Instant,
     clients: [Client; CLIENTS],
-    targets: Targets<usize, u32>,
+    targets: DeliveryTargets<usize, u32>,
     // The sink is the address and the attempt that it was given with.
-    served: Served<usize, (Address, u32), ()>,
+    served: Subscribers<usize, (Address, u32), ()>,
     evictions: Evictions,
     to_owner: VecDeque<ToOwner>,
     // Registrations that said goodbye, as the other end heard it.
@@ -108,12 +108,12 @@ struct World<'a> {
 
 impl<'a> World<'a> {
     fn new(happened: &'a Happened) -> Self {
-        let mut served = Served::new();
+        let mut served = Subscribers::new();
         let _ = served.publish();
         World {
             now: Instant::now(),
             clients: [Client { state: State::Closed, newest: 0 }; CLIENTS],
-            targets: Targets::new(),
+            targets: DeliveryTargets::new(),
             served,
             evictions: Evictions::new("prices/eur".parse().unwrap()),
             to_owner: VecDeque::new(),
@@ -302,8 +302,8 @@ fn a_closed_client_costs_one_refused_push() {
         let client: Address = "clients/7".parse().unwrap();
         let (start, minute) = (Instant::now(), Duration::from_secs(60));
         // The owner's own bound on the silent is out of the way.
-        let mut served = Served::new().idle_release(Duration::MAX);
-        let mut targets = Targets::new();
+        let mut served = Subscribers::new().idle_release(Duration::MAX);
+        let mut targets = DeliveryTargets::new();
         let mut evictions = Evictions::new("prices/eur".parse().unwrap());
         targets.register(1, 1);
         let _ = served.ask(1, 1, client, (), start);

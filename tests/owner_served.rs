@@ -1,4 +1,4 @@
-//! `Served` (R44, R44b, the owner's half of R26): one registration a stream, numbered frames, state
+//! `Subscribers` (R44, R44b, the owner's half of R26): one registration a stream, numbered frames, state
 //! before answer, idle release, and every answer once.
 
 use std::{
@@ -8,7 +8,7 @@ use std::{
 };
 
 use proptest::prelude::*;
-use rideout::owner::{Asked, Frame, Released, Served};
+use rideout::owner::{Asked, Frame, Released, Subscribers};
 
 const MINUTES_10: Duration = Duration::from_secs(600);
 
@@ -17,10 +17,10 @@ fn secs(seconds: u64) -> Duration {
 }
 
 /// An owner whose sinks and answers are numbers.
-type Plain = Served<&'static str, u32, u32>;
+type Plain = Subscribers<&'static str, u32, u32>;
 
 fn with_state() -> Plain {
-    let mut served = Served::new();
+    let mut served = Subscribers::new();
     assert!(served.publish().is_empty());
     served
 }
@@ -33,11 +33,11 @@ fn told<K, A>(frame: Frame<K, u32, A>) -> (u32, u64, Vec<A>) {
 #[test]
 fn the_face_is_what_an_owner_needs() {
     fn is<T: Send + Sync + Unpin + 'static>() {}
-    is::<Served<String, u32, u32>>();
+    is::<Subscribers<String, u32, u32>>();
     is::<Asked<String, u32, u32>>();
     is::<Released<String, u32, u32>>();
     fn has_default<T: Default>() {}
-    has_default::<Served<String, std::rc::Rc<()>, std::cell::RefCell<()>>>();
+    has_default::<Subscribers<String, std::rc::Rc<()>, std::cell::RefCell<()>>>();
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn frames_of_each_stream_are_consecutive() {
 /// hashes of its keys are. A refresh keeps its place, a new registration is the last.
 #[test]
 fn streams_go_in_the_order_of_their_registration() {
-    let (mut served, now) = (Served::new(), Instant::now());
+    let (mut served, now) = (Subscribers::new(), Instant::now());
     let mut keys: Vec<u32> = (0..64).map(|number| number * 37 % 64).collect();
     for key in &keys {
         let _ = served.ask(*key, 1, (), (), now);
@@ -314,18 +314,18 @@ fn nothing_grows_over_many_asks_and_beats() {
     const MANY: u32 = 100_000;
     let now = Instant::now();
     let at = |n: u32| now + Duration::from_millis(n.into());
-    let held = |mut served: Served<u32, u32, u32>, act: fn(&mut _, u32, Instant)| {
+    let held = |mut served: Subscribers<u32, u32, u32>, act: fn(&mut _, u32, Instant)| {
         act(&mut served, 0, at(0));
         let held =
             allocation_counter::measure(|| (1..MANY).for_each(|n| act(&mut served, n, at(n))));
         held.bytes_current
     };
     let answered = || {
-        let mut served = Served::new();
+        let mut served = Subscribers::new();
         assert!(served.publish().is_empty());
         served
     };
-    type Act = fn(&mut Served<u32, u32, u32>, u32, Instant);
+    type Act = fn(&mut Subscribers<u32, u32, u32>, u32, Instant);
     let asks: Act = |served, n, now| drop(served.ask(1, n, n, n, now));
     let beats: Act = |served, n, now| assert!(!served.beat(&n, now));
     let signs: Act = |served, n, now| {
@@ -342,7 +342,7 @@ fn nothing_grows_over_many_asks_and_beats() {
     };
     for act in [asks, beats, signs, comes_and_goes, idles] {
         assert!(held(answered(), act) < 4_096);
-        assert!(held(Served::new(), act) < 4_096); // answers held
+        assert!(held(Subscribers::new(), act) < 4_096); // answers held
     }
 
     // The control: streams that stay are counted.
@@ -355,7 +355,7 @@ fn debug_tells_how_many() {
     let mut served = with_state();
     let _ = served.ask("eur", 1, 7, 70, Instant::now());
     let text = format!("{served:?}");
-    assert_eq!(text, "Served { streams: 1, has_state: true, is_over: false, .. }");
+    assert_eq!(text, "Subscribers { streams: 1, has_state: true, is_over: false, .. }");
 }
 
 thread_local! {
@@ -480,7 +480,7 @@ proptest! {
         const IDLE: u64 = 10;
         let start = Instant::now();
         let at = |seconds| start + secs(seconds);
-        let mut served = Served::<u8, Mine, Mine>::new().idle_release(secs(IDLE));
+        let mut served = Subscribers::<u8, Mine, Mine>::new().idle_release(secs(IDLE));
         let mut model = Model::default();
         let (mut now, mut asks) = (5, 0);
 
@@ -585,7 +585,7 @@ impl Clone for Armed<'_> {
 #[test]
 fn a_sink_whose_clone_panics_costs_nobody_an_answer() {
     let (mut served, now, armed, safe) =
-        (Served::new(), Instant::now(), Cell::new(true), Cell::new(false));
+        (Subscribers::new(), Instant::now(), Cell::new(true), Cell::new(false));
     let _ = served.ask("eur", 1, Armed(&safe), 70, now);
     let _ = served.ask("usd", 1, Armed(&armed), 80, now);
     let publishes = std::panic::AssertUnwindSafe(|| served.publish());

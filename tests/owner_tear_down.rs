@@ -23,7 +23,7 @@ use driven::{
 };
 use futures::future::BoxFuture;
 use rideout::{
-    owner::{Ending, Lifecycle, PendingReply, RunLevel, Voice},
+    owner::{Ending, Lifecycle, PendingReply, ReplyPath, RunLevel},
     time::Timer,
 };
 use tracing::Level;
@@ -448,16 +448,16 @@ fn while_its_last_code_runs_its_parent_speaks_for_it() {
         let mut driven = Driven::new(owner.tear_down(pending()));
         let voices = |driven: &mut Driven<_>| {
             assert!(!driven.poll());
-            (owner.level(), owner.voice())
+            (owner.level(), owner.reply_path())
         };
-        assert_eq!(voices(&mut driven), (RunLevel::Starting, Voice::Owner));
+        assert_eq!(voices(&mut driven), (RunLevel::Starting, ReplyPath::Owner));
         owner.dispose(Ending::recycle());
-        assert_eq!(voices(&mut driven), (RunLevel::DisposeHosted, Voice::Owner));
+        assert_eq!(voices(&mut driven), (RunLevel::DisposeHosted, ReplyPath::Owner));
         drop(grandchild);
         if parent_ends {
             parent.dispose(Ending::dispose());
         }
-        let voice = if parent_ends { Voice::InProcess } else { Voice::Parent };
-        assert_eq!(voices(&mut driven), (RunLevel::ShutDown, voice));
+        let reply_path = if parent_ends { ReplyPath::InProcess } else { ReplyPath::Parent };
+        assert_eq!(voices(&mut driven), (RunLevel::ShutDown, reply_path));
     }
 }

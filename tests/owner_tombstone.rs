@@ -1,4 +1,4 @@
-//! `Targets` (R49): who is registered, who said goodbye, and what deliveries to them are told.
+//! `DeliveryTargets` (R49): who is registered, who said goodbye, and what deliveries to them are told.
 
 use std::{
     collections::BTreeMap,
@@ -6,7 +6,7 @@ use std::{
 };
 
 use proptest::prelude::*;
-use rideout::{Address, Kind, Party, Refusal, Speaker, owner::Targets};
+use rideout::{Address, Kind, Party, Refusal, Speaker, owner::DeliveryTargets};
 
 const LIFE: Duration = Duration::from_secs(600);
 const INSTANT: Duration = Duration::from_nanos(1);
@@ -25,7 +25,7 @@ enum Told {
 use Told::{Delivered, Promise, Released};
 
 #[track_caller]
-fn told<R: PartialEq>(targets: &Targets<u32, R>, key: u32, now: Instant) -> Told {
+fn told<R: PartialEq>(targets: &DeliveryTargets<u32, R>, key: u32, now: Instant) -> Told {
     let client = client();
     let Err(refusal) = targets.deliver(&client, &key, now) else {
         return Delivered;
@@ -48,8 +48,8 @@ fn told<R: PartialEq>(targets: &Targets<u32, R>, key: u32, now: Instant) -> Told
     }
 }
 
-fn registered(key: u32, registration: u32) -> Targets<u32, u32> {
-    let mut targets = Targets::new();
+fn registered(key: u32, registration: u32) -> DeliveryTargets<u32, u32> {
+    let mut targets = DeliveryTargets::new();
     targets.register(key, registration);
     targets
 }
@@ -57,14 +57,14 @@ fn registered(key: u32, registration: u32) -> Targets<u32, u32> {
 #[test]
 fn the_face_is_what_a_router_needs() {
     fn is<T: Send + Sync + Unpin + 'static>() {}
-    is::<Targets<String, u32>>();
+    is::<DeliveryTargets<String, u32>>();
     fn has_default<T: Default>() {}
-    has_default::<Targets<std::rc::Rc<()>, std::cell::Cell<f64>>>();
+    has_default::<DeliveryTargets<std::rc::Rc<()>, std::cell::Cell<f64>>>();
 }
 
 #[test]
 fn each_state_tells_its_own() {
-    let (mut targets, now) = (Targets::new(), Instant::now());
+    let (mut targets, now) = (DeliveryTargets::new(), Instant::now());
     assert_eq!(told(&targets, 7, now), Promise); // never seen
     assert!(targets.is_empty());
     targets.register(7, 1);
@@ -174,7 +174,7 @@ fn a_tombstone_lives_from_its_goodbye_to_the_instant() {
 #[test]
 fn the_oldest_goes_where_there_are_too_many() {
     let now = Instant::now();
-    let mut targets = Targets::new().most_tombstones(2);
+    let mut targets = DeliveryTargets::new().most_tombstones(2);
     for key in 0..4 {
         targets.register(key, ());
     }
@@ -204,33 +204,33 @@ fn every_setting_is_safe() {
     assert!(targets.release(&7, &1, now + LIFE) && targets.release(&8, &1, now));
     assert_eq!(told(&targets, 7, now), Released);
     assert_eq!(targets.next_expiry(), Some(now + LIFE));
-    assert_eq!(format!("{targets:?}"), "Targets { registered: 0, remembered: 2, .. }");
+    assert_eq!(format!("{targets:?}"), "DeliveryTargets { registered: 0, remembered: 2, .. }");
 }
 
 #[test]
 fn memory_is_flat_over_a_million_releases() {
     const MANY: u32 = 1_000_000;
     let start = Instant::now();
-    let release = |targets: &mut Targets<u32, u32>, from: u32, to: u32, pace: Duration| {
+    let release = |targets: &mut DeliveryTargets<u32, u32>, from: u32, to: u32, pace: Duration| {
         for n in from..to {
             targets.register(n, n);
             assert!(targets.release(&n, &n, start + pace * n));
         }
     };
     // By number: all within the life of a tombstone.
-    let mut targets = Targets::new().most_tombstones(400);
+    let mut targets = DeliveryTargets::new().most_tombstones(400);
     release(&mut targets, 0, 100_000, Duration::ZERO);
     let held = allocation_counter::measure(|| {
         release(&mut targets, 100_000, MANY, Duration::ZERO);
     });
     assert!(held.bytes_current.abs() < 131_072, "{held:?}"); // a table may double once
     assert_eq!((targets.len(), targets.remembered()), (0, 400));
-    let mut targets = Targets::new();
+    let mut targets = DeliveryTargets::new();
     release(&mut targets, 0, 66_000, Duration::ZERO);
     assert_eq!((targets.len(), targets.remembered()), (0, 65_536));
 
     // By time: a second apart, six hundred live.
-    let (mut targets, second) = (Targets::new(), Duration::from_secs(1));
+    let (mut targets, second) = (DeliveryTargets::new(), Duration::from_secs(1));
     release(&mut targets, 0, 5_000, second);
     let held = allocation_counter::measure(|| release(&mut targets, 5_000, 50_000, second));
     assert!(held.bytes_current.abs() < 16_384, "{held:?}");
@@ -271,7 +271,7 @@ proptest! {
         struct Known { registration: u32, gone: Option<(bool, u64, usize)> }
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
-        let mut targets = Targets::new()
+        let mut targets = DeliveryTargets::new()
             .tombstone_life(Duration::from_secs(LIFE))
             .most_tombstones(MOST);
         let mut model = BTreeMap::<u32, Known>::new();
@@ -293,7 +293,7 @@ proptest! {
                         }
                         _ => false,
                     };
-                    let call = if goodbye { Targets::release } else { Targets::lose };
+                    let call = if goodbye { DeliveryTargets::release } else { DeliveryTargets::lose };
                     prop_assert_eq!(call(&mut targets, &key, &registration, at(now)), changed);
                     let mut gone: Vec<_> = model.iter()
                         .filter_map(|(key, known)| Some((known.gone?.2, *key)))

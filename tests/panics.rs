@@ -29,7 +29,8 @@ use futures::{
 };
 use heard::Heard;
 use rideout::{
-    Address, Budget, News, Read, ReadError, Refusal, Refused, RideError, RideOut, Ruling,
+    Address, Budget, Classify, News, PointRead, PointReadError, Refusal, RideError, RideOut,
+    Ruling,
     rider::{Answer, Ask, Beat, Phase},
 };
 use tracing::Level;
@@ -139,10 +140,10 @@ impl fmt::Display for Mean {
     }
 }
 
-impl Refused for Mean {
-    fn ruling(&self, asked: &Address) -> Ruling {
+impl Classify for Mean {
+    fn classify(&self, asked: &Address) -> Ruling {
         self.mine.step("ruling");
-        self.refusal.ruling(asked)
+        self.refusal.classify(asked)
     }
 }
 
@@ -310,9 +311,9 @@ fn rider(parts: &Parts) -> impl FusedStream<Item = Ridden> + use<> {
         .news(news(parts))
         .timer(parts.clock.clone())
         .version(version)
-        .number(number)
+        .frame_number(number)
         .keep_alive(beats(parts))
-        .beat_every(ms(200))
+        .keep_alive_interval(ms(200))
         .budget(budget);
     let (nudger, mut nudged) = (rider.nudger(), false);
     whole(rider, move |value| {
@@ -455,7 +456,7 @@ fn every_part_of_a_read_panics_once() {
             let answer = refusals.next().map_or(Ok(7), |it| Err(asking.refuses(it)));
             Box::pin(asking.mined("ask, polled", pausing_once(ready(answer))))
         };
-        let read = Read::new(address(), ask)
+        let read = PointRead::new(address(), ask)
             .news(news(&parts))
             .timer(parts.clock.clone())
             .budget(Budget::default().spread(ms(100)))
@@ -481,10 +482,10 @@ fn a_panic_does_not_raise_the_deadline_of_a_read() {
             asking.mine.step("ask");
             Box::pin(asking.mined("ask, polled", ready(Err::<(), _>(asking.refuses(by_route())))))
         };
-        let read = Read::new(address(), ask).timer(parts.clock.clone()).deadline(ms(1_250));
+        let read = PointRead::new(address(), ask).timer(parts.clock.clone()).deadline(ms(1_250));
         let (clock, reads) = (parts.clock.clone(), Rc::clone(&reads));
         parts.case(read.map(move |error| {
-            assert!(matches!(error, Err(ReadError::Recycling(_))), "{error:?}");
+            assert!(matches!(error, Err(PointReadError::Recycling(_))), "{error:?}");
             assert_eq!(clock.elapsed(), ms(1_250));
             *reads.borrow_mut() += 1;
         }))

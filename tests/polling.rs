@@ -29,7 +29,7 @@ use hand_clock::{
 };
 use heard::Heard;
 use rideout::{
-    Activation, Budget, Cause, Judged, News, Read, Refusal, Rejection, RideError, RideOut,
+    Activation, Budget, Cause, Judged, News, PointRead, Refusal, Rejection, RideError, RideOut,
     Teardown,
     rider::{Answer, Ask, Phase},
 };
@@ -92,7 +92,7 @@ fn a_million_refusals_of_a_read_take_no_stack_either() {
     on_a_small_stack(|| {
         let asks = Rc::new(Cell::new(0));
         let ask = refusing(1_000_000, &asks);
-        let read = Read::new(address(), ask).timer(Hasty::new());
+        let read = PointRead::new(address(), ask).timer(Hasty::new());
         let (task, waker) = Task::new();
         let (mut read, mut before, mut wakes, mut polls) = (Box::pin(read), 0, 0, 0);
         while poll(&mut read, &waker).is_pending() {
@@ -220,7 +220,7 @@ mod floods {
     fn news_do_not_starve_the_rest_of_a_read_nor_its_deadline() {
         let clock = Clock::new();
         let ask = |ask: Ask| ready(if ask.attempt == 1 { Err(by_route()) } else { Ok(7) });
-        let mut read = Box::pin(Read::new(address(), ask).news(babble()).timer(clock.clone()));
+        let mut read = Box::pin(PointRead::new(address(), ask).news(babble()).timer(clock.clone()));
         let (task, waker) = Task::new();
         assert!(poll(&mut read, &waker).is_pending());
         assert_eq!(task.wakes(), 1, "there is more of it");
@@ -232,7 +232,8 @@ mod floods {
         assert_eq!(answer.expect("starved").unwrap(), 7);
 
         let silent = |_| pending::<Result<(), Refusal>>();
-        let mut read = Box::pin(Read::new(address(), silent).news(babble()).timer(clock.clone()));
+        let mut read =
+            Box::pin(PointRead::new(address(), silent).news(babble()).timer(clock.clone()));
         assert!(poll(&mut read, Waker::noop()).is_pending());
         clock.advance(ms(10_000));
         assert!(poll(&mut read, Waker::noop()).is_ready());
@@ -549,7 +550,7 @@ mod extremes {
                         _ => ready(Err(by_route())).boxed_local(),
                     }
                 };
-                let read = Read::new(address(), ask).deadline(deadline).budget(budget);
+                let read = PointRead::new(address(), ask).deadline(deadline).budget(budget);
                 let mut read = Box::pin(read.timer(owner.clock.clone())).into_stream();
                 step(&mut read, &owner, 1_000);
                 assert!(owner.densest() <= 2, "{} asks: {budget:?}", owner.densest());

@@ -1,4 +1,4 @@
-//! `Read`: one value inside the caller's deadline (`R28`–`R30`).
+//! `PointRead`: one value inside the caller's deadline (`R28`–`R30`).
 
 mod script;
 
@@ -13,7 +13,9 @@ use std::{
 };
 
 use futures::FutureExt;
-use rideout::{Budget, Kind, News, Read, ReadError, Refusal, Ruling, diagnosis::Shape, rider::Ask};
+use rideout::{
+    Budget, Kind, News, PointRead, PointReadError, Refusal, Ruling, diagnosis::Shape, rider::Ask,
+};
 use script::{NEVER, Owner, address, by, by_route, ms, not_found, tag, unnamed};
 
 /// What the owner of a read says to one ask, so long after it.
@@ -49,7 +51,7 @@ async fn read<const N: usize, const M: usize>(
     let owner = Owner::answers([script::Reply::Silent]);
     let times = Rc::new(RefCell::new(Vec::new()));
     let (asked, clock) = (Rc::clone(&times), owner.clone());
-    let read = Read::new(address(), move |ask: Ask| {
+    let read = PointRead::new(address(), move |ask: Ask| {
         assert!(ask.charge.is_uncharged(), "a read charges nothing");
         assert!(ask.attempt < 50_000, "asked too often");
         let index = usize::try_from(ask.attempt).expect("few asks") - 1;
@@ -73,15 +75,17 @@ async fn read<const N: usize, const M: usize>(
     let within = tokio::time::timeout(ms(3_600_000), read.as_mut());
     let outcome = match within.await.expect("a read ends by its deadline") {
         Ok(value) => Outcome::Present(value),
-        Err(ReadError::Absent(_)) => Outcome::Absent,
-        Err(ReadError::Verdict(error)) => match rideout::Refused::ruling(&error, &address()) {
-            Ruling::Verdict(kind) => Outcome::Verdict(kind),
-            Ruling::Promise(_) => panic!("a promise is no verdict"),
-        },
-        Err(ReadError::Recycling(spent)) => {
+        Err(PointReadError::Absent(_)) => Outcome::Absent,
+        Err(PointReadError::Verdict(error)) => {
+            match rideout::Classify::classify(&error, &address()) {
+                Ruling::Verdict(kind) => Outcome::Verdict(kind),
+                Ruling::Promise(_) => panic!("a promise is no verdict"),
+            }
+        }
+        Err(PointReadError::Recycling(spent)) => {
             Outcome::Recycling { asks: spent.asks, refusals: spent.refusals, shape: spent.shape }
         }
-        Err(ReadError::TimedOut { asks, .. }) => Outcome::TimedOut { asks },
+        Err(PointReadError::TimedOut { asks, .. }) => Outcome::TimedOut { asks },
         Err(_) => panic!("a read ends in no other way"),
     };
     assert_eq!(owner.alive(), [0; 5], "it keeps nothing once it is over");
@@ -131,7 +135,7 @@ async fn a_read_comes_back_when_its_owner_does() {
     // C2.
     let owner = Owner::answers([script::Reply::Silent]);
     let clock = owner.clone();
-    let read = Read::new(address(), move |ask| {
+    let read = PointRead::new(address(), move |ask| {
         assert!(ask.attempt < 100, "asked too often");
         ready(if clock.now() < 8_000 { Err(by("A1")) } else { Ok(7) })
     });
@@ -164,7 +168,7 @@ async fn no_refusal_at_all_is_a_time_out() {
     let ran = simple([(0, None)], 10_000).await;
     assert_eq!((ran.outcome, ran.at, ran.asks), (Outcome::TimedOut { asks: 1 }, 10_000, vec![0]));
 
-    let silent = Read::new(address(), |_| std::future::pending::<Result<(), Refusal>>());
+    let silent = PointRead::new(address(), |_| std::future::pending::<Result<(), Refusal>>());
     let Err(error) = silent.deadline(ms(700)).await else { panic!("no answer") };
     assert_eq!(error.to_string(), "prices/eur did not answer 1 asks within the deadline 700ms");
     assert!(std::error::Error::source(&error).is_none());
@@ -193,9 +197,9 @@ fn a_deadline_of_zero_asks_nothing_whatever_its_timer_makes_of_it() {
         }
     }
 
-    let read = Read::new(address(), |_| -> Ready<Result<(), Refusal>> { panic!("it asks") });
+    let read = PointRead::new(address(), |_| -> Ready<Result<(), Refusal>> { panic!("it asks") });
     let ended = read.deadline(Duration::ZERO).timer(Late).now_or_never();
-    assert!(matches!(ended, Some(Err(ReadError::TimedOut { asks: 0, .. }))));
+    assert!(matches!(ended, Some(Err(PointReadError::TimedOut { asks: 0, .. }))));
 }
 
 #[tokio::test(start_paused = true)]
@@ -297,7 +301,7 @@ async fn any_setting_reads_without_a_panic_or_a_spin() {
         let paced = if extreme.is_zero() { 1_001 } else { 1 };
         assert_eq!(ran.asks.len(), paced, "{extreme:?}");
     }
-    let long = Read::new(address(), |_| ready(Ok::<_, Refusal>(1))).deadline(far);
+    let long = PointRead::new(address(), |_| ready(Ok::<_, Refusal>(1))).deadline(far);
     assert_eq!(long.await.ok(), Some(1));
 }
 
@@ -306,7 +310,7 @@ async fn dropped_in_any_state_a_read_leaves_nothing() {
     for (says, alive) in [((NEVER, None), 1), (now(Err(by_route())), 0)] {
         let owner = Owner::answers([script::Reply::Silent]);
         let clock = owner.clone();
-        let read = Read::new(address(), move |_: Ask| {
+        let read = PointRead::new(address(), move |_: Ask| {
             let (clock, one, says) = (clock.clone(), clock.asks.one(), says.clone());
             async move {
                 let _one = one;
@@ -330,7 +334,7 @@ async fn a_poll_of_a_read_is_bounded_and_a_panic_reaches_the_caller() {
     let counted = Rc::clone(&asks);
     // Arrivals without end end every rest at once.
     let arrivals = futures::stream::repeat_with(|| News::Arrived(rideout::Activation::mint()));
-    let read = Read::new(address(), move |_| {
+    let read = PointRead::new(address(), move |_| {
         counted.set(counted.get() + 1);
         assert_ne!(counted.get(), 2, "once");
         ready(Err::<(), _>(by_route())) as Ready<_>
@@ -353,7 +357,7 @@ async fn the_end_of_a_read_says_what_happened() {
             let says = says.clone();
             tokio::time::sleep(ms(late)).map(move |()| says)
         };
-        let error = Read::new(address(), answer).deadline(ms(1_000)).await.unwrap_err();
+        let error = PointRead::new(address(), answer).deadline(ms(1_000)).await.unwrap_err();
         (error.to_string(), error.source().map(ToString::to_string))
     };
     let (recycling, last) = said(Err(by_route()), 0).await;

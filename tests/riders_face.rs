@@ -1,4 +1,4 @@
-//! What a caller sees of `RideOut`, `Phases` and `Read`, whatever they are given: they are small, are shown,
+//! What a caller sees of `RideOut`, `Phases` and `PointRead`, whatever they are given: they are small, are shown,
 //! and are at home with everybody's combinators and on every thread.
 
 mod hand_clock;
@@ -11,7 +11,7 @@ use futures::{
 };
 use hand_clock::{Clock, Strict, address, by, ms, next, tag};
 use rideout::{
-    Budget, News, Read, Refusal, RideError, RideOut,
+    Budget, News, PointRead, Refusal, RideError, RideOut,
     rider::{Answer, Ask, Phase, Phases},
 };
 
@@ -46,7 +46,8 @@ fn what_is_shown_of_a_rider_is_the_carrier_and_whether_it_is_live() {
     let shown = format!("{:?}", rider.phases());
     assert!(shown.starts_with("Phases") && shown.contains("RideOut"), "{shown}");
 
-    let read = Read::new(address(), |_| async { Ok::<_, Refusal>(Opaque) }).timer(Clock::new());
+    let read =
+        PointRead::new(address(), |_| async { Ok::<_, Refusal>(Opaque) }).timer(Clock::new());
     assert!(format!("{read:?}").contains("prices/eur"), "{read:?}");
 }
 
@@ -133,11 +134,9 @@ async fn riders_and_reads_run_on_any_thread() {
         }
     });
     let rider = tokio::spawn(rider.budget(hasty).try_collect::<Vec<_>>());
-    let read =
-        Read::new(
-            address(),
-            |ask| async move { if ask.attempt < 4 { Err(by("A1")) } else { Ok(7) } },
-        );
+    let read = PointRead::new(address(), |ask| async move {
+        if ask.attempt < 4 { Err(by("A1")) } else { Ok(7) }
+    });
     let read = tokio::spawn(read.budget(hasty));
     assert_eq!(rider.await.unwrap().unwrap(), [1, 2]);
     assert_eq!(read.await.unwrap().unwrap(), 7);

@@ -12,7 +12,8 @@ use rideout::{
     Activation, Address, Kind, Party, Refusal, Rejection, Seam, Speaker, StreamId,
     mesh::Mesh,
     owner::{
-        Disposing, DrainSet, Ending, Gates, LeavingHost, Lifecycle, Message, RunLevel, Sort, Voice,
+        Disposing, DrainSet, Ending, Gates, LeavingHost, Lifecycle, Message, MessageKind,
+        ReplyPath, RunLevel,
     },
     refusal::answered_by,
 };
@@ -25,7 +26,7 @@ type Answers = Arc<Mutex<Vec<Refusal>>>;
 
 /// A message, and where its refusal goes.
 struct Mail {
-    sort: Sort,
+    sort: MessageKind,
     sender: Option<Address>,
     answers: Answers,
 }
@@ -35,7 +36,7 @@ impl Message for Mail {
         "GetRequest"
     }
 
-    fn sort(&self) -> Sort {
+    fn sort(&self) -> MessageKind {
         self.sort
     }
 
@@ -43,7 +44,7 @@ impl Message for Mail {
         self.sender.as_ref()
     }
 
-    fn refuse(self, refusal: Refusal, _: Voice) {
+    fn refuse(self, refusal: Refusal, _: ReplyPath) {
         self.answers.lock().unwrap().push(refusal);
     }
 }
@@ -64,7 +65,11 @@ fn owner() -> Lifecycle {
 }
 
 fn request(answers: &Answers) -> Mail {
-    Mail { sort: Sort::Request, sender: Some(address("reader")), answers: Arc::clone(answers) }
+    Mail {
+        sort: MessageKind::Request,
+        sender: Some(address("reader")),
+        answers: Arc::clone(answers),
+    }
 }
 
 /// What `owner` says where `drive` leads a request to it.
@@ -407,15 +412,15 @@ fn nobody_is_answered_who_does_not_ask() {
     let another = Some(address("reader"));
     let own = Some(address("prices/eur~elsewhere"));
     let silent = [
-        (Sort::Reply, &another),
-        (Sort::Refusal, &another),
-        (Sort::Ignorable, &another),
-        (Sort::Reply, &None),
-        (Sort::Refusal, &None),
-        (Sort::Ignorable, &None),
-        (Sort::Request, &own),
+        (MessageKind::Reply, &another),
+        (MessageKind::Refusal, &another),
+        (MessageKind::Ignorable, &another),
+        (MessageKind::Reply, &None),
+        (MessageKind::Refusal, &None),
+        (MessageKind::Ignorable, &None),
+        (MessageKind::Request, &own),
     ];
-    let asks = [(Sort::Request, &another), (Sort::Request, &None)];
+    let asks = [(MessageKind::Request, &another), (MessageKind::Request, &None)];
     let answered = |sort, sender: &Option<Address>| {
         let answers = Answers::default();
         let mail = || Mail { sort, sender: sender.clone(), answers: Arc::clone(&answers) };

@@ -17,7 +17,8 @@ use std::{
 
 use futures::StreamExt;
 use rideout::{
-    Axis, Budget, Cause, GaveUp, Key, Kind, Read, ReadError, Refusal, RideError, diagnosis::Shape,
+    Axis, Budget, Cause, GaveUp, Key, Kind, PointRead, PointReadError, Refusal, RideError,
+    diagnosis::Shape,
 };
 use script::{
     Owner, Reply, address, after, by, by_route, heard::Heard, ms, next, not_found, serve, tag,
@@ -113,8 +114,8 @@ async fn the_source_is_the_last_error_and_the_text_is_the_report() {
 
     impl Error for Broken {}
 
-    impl rideout::Refused for Broken {
-        fn ruling(&self, _: &rideout::Address) -> rideout::Ruling {
+    impl rideout::Classify for Broken {
+        fn classify(&self, _: &rideout::Address) -> rideout::Ruling {
             rideout::Ruling::Promise(rideout::Rejection::by_route())
         }
     }
@@ -177,8 +178,9 @@ async fn the_refusal_is_cut_at_300_characters_wherever_they_end() {
 
     let heard = Heard::begin();
     let refused = long.clone();
-    let read = Read::new(address(), move |_| std::future::ready(Err::<(), _>(refused.clone())));
-    assert!(matches!(read.await, Err(ReadError::Recycling(spent)) if spent.last == long));
+    let read =
+        PointRead::new(address(), move |_| std::future::ready(Err::<(), _>(refused.clone())));
+    assert!(matches!(read.await, Err(PointReadError::Recycling(spent)) if spent.last == long));
     assert_eq!(heard.all()[0].field("last_refusal"), shown);
 }
 
@@ -197,7 +199,8 @@ async fn nothing_else_is_said() {
         watch(&owner, &mut owner.rider(), 100_000).await;
     }
     for (deadline, refusal) in [(10_000, not_found()), (0, by("A1"))] {
-        let read = Read::new(address(), move |_| std::future::ready(Err::<(), _>(refusal.clone())));
+        let read =
+            PointRead::new(address(), move |_| std::future::ready(Err::<(), _>(refusal.clone())));
         assert!(read.deadline(ms(deadline)).await.is_err());
     }
     assert!(heard.all().is_empty(), "{:?}", heard.all());
@@ -230,12 +233,12 @@ async fn a_spent_deadline_is_one_warning_with_its_facts() {
         let heard = Heard::begin();
         let stream = Rc::new(Cell::new(None));
         let asked = Rc::clone(&stream);
-        let read = Read::new(address(), move |ask| {
+        let read = PointRead::new(address(), move |ask| {
             asked.set(Some(ask.stream));
             assert!(ask.attempt < 100, "asked too often");
             std::future::ready(Err::<(), _>(refuse(ask.attempt)))
         });
-        let Err(ReadError::Recycling(spent)) = read.deadline(ms(1_200)).await else {
+        let Err(PointReadError::Recycling(spent)) = read.deadline(ms(1_200)).await else {
             panic!("recycling")
         };
         let asks = if shape == Shape::RouteOnly { 3 } else { 4 };
@@ -259,7 +262,7 @@ async fn a_spent_deadline_is_one_warning_with_its_facts() {
         }
         assert!(said.message().contains(&shape.to_string()), "{}", said.message());
         let last = spent.last.to_string();
-        assert_eq!(ReadError::Recycling(spent).source().map(ToString::to_string), Some(last));
+        assert_eq!(PointReadError::Recycling(spent).source().map(ToString::to_string), Some(last));
     }
 }
 

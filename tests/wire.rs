@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use rideout::{
     Activation, Address, Closing, Kind, News, Refusal,
-    owner::{Evictions, Targets},
+    owner::{DeliveryTargets, Evictions},
 };
 
 fn address(text: &str) -> Address {
@@ -207,7 +207,7 @@ fn evicts(json: Value) -> bool {
 
 /// What is said of a client that is closed, and of one that is in the middle of a roll.
 fn deliveries() -> [Value; 2] {
-    let (client, mut targets, now) = (address("clients/7"), Targets::new(), Instant::now());
+    let (client, mut targets, now) = (address("clients/7"), DeliveryTargets::new(), Instant::now());
     targets.register(1, ());
     targets.release(&1, &(), now);
     [1, 2]

@@ -9,7 +9,7 @@ use std::{
 
 use futures::{Stream, StreamExt, channel::mpsc};
 use rideout::{
-    Activation, Address, Budget, Kind, Refused, Rejection, RideError, RideOut, Ruling,
+    Activation, Address, Budget, Classify, Kind, Rejection, RideError, RideOut, Ruling,
     rider::{Answer, Phase},
 };
 
@@ -60,8 +60,8 @@ impl fmt::Display for ClientError {
 // What is displayed has the cause in it, so there is no source beside it.
 impl Error for ClientError {}
 
-impl Refused for ClientError {
-    fn ruling(&self, _asked: &Address) -> Ruling {
+impl Classify for ClientError {
+    fn classify(&self, _asked: &Address) -> Ruling {
         match self {
             ClientError::ShuttingDown { pod } => {
                 Ruling::Promise(Rejection::by_owner(activation(pod)))

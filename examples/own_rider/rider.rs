@@ -9,7 +9,7 @@ use std::{
 
 use futures::{FutureExt, Stream, StreamExt, TryStreamExt, stream};
 use rideout::{
-    Address, Budget, Carrier, CarrierExt, Charge, Refusal, Refused, Rejection, RideError, Ruling,
+    Address, Budget, Carrier, CarrierExt, Charge, Classify, Refusal, Rejection, RideError, Ruling,
     Wait,
 };
 
@@ -113,7 +113,7 @@ impl Rider {
                 }
                 return Some(Ok(item));
             }
-            Some(Err(refusal)) => match refusal.ruling(self.carrier.address()) {
+            Some(Err(refusal)) => match refusal.classify(self.carrier.address()) {
                 Ruling::Promise(rejection) => rejection,
                 Ruling::Verdict(_) => return Some(Err(RideError::Verdict(refusal))),
             },

@@ -5,7 +5,7 @@ use std::{pin::pin, sync::Arc, sync::atomic::AtomicU64, sync::atomic::Ordering, 
 
 use rideout::{
     Activation, Address, Refusal, StreamId,
-    owner::{Gates, Lifecycle, Message, Registry, RunLevel, Served, Voice},
+    owner::{Gates, Lifecycle, Message, Registry, ReplyPath, RunLevel, Subscribers},
     time::{Timer, TokioTimer},
 };
 use tokio::sync::{mpsc, oneshot};
@@ -26,7 +26,7 @@ impl Message for Request {
         if let What::Set { .. } = self.0 { "SetRequest" } else { "SubscribeRequest" }
     }
 
-    fn refuse(self, refusal: Refusal, _: Voice) {
+    fn refuse(self, refusal: Refusal, _: ReplyPath) {
         _ = self.1.send(Err(refusal)); // an asker that is gone misses nothing
     }
 }
@@ -59,7 +59,7 @@ impl Prices {
             if self.owners.enter(&lifecycle, (lifecycle.clone(), mailbox)).is_ok() {
                 tokio::spawn(lifecycle.tear_down(work(500))); // flushes, closes files
                 let (gates, stored) = (Gates::new(lifecycle.clone()), Arc::clone(&self.stored));
-                let owner = Owner { lifecycle, gates, served: Served::new(), stored };
+                let owner = Owner { lifecycle, gates, served: Subscribers::new(), stored };
                 tokio::spawn(owner.run(requests));
             } // else another request was faster
         }
@@ -70,7 +70,7 @@ impl Prices {
 struct Owner {
     lifecycle: Lifecycle,
     gates: Gates<Request>,
-    served: Served<StreamId, Sink, Reply>,
+    served: Subscribers<StreamId, Sink, Reply>,
     stored: Arc<AtomicU64>,
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn follow(stage: &Rc<Stage>) -> (Nudger, impl Future<Output = Account
         async move { mesh.subscribe(&address, ask.stream).await }
     })
     .join(move |activation| mesh.teardown_of(&activation));
-    let news = stage.mesh.news(&stage.address, rider.stream());
+    let news = stage.mesh.news(&stage.address, rider.stream_id());
     let rider = rider.news(news);
 
     let nudger = rider.nudger();

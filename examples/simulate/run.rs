@@ -4,8 +4,8 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use futures::{Stream, StreamExt, stream};
 use rideout::{
-    Activation, Address, Axis, GaveUp, Key, News, Read, ReadError, Refusal, Refused, Rejection,
-    RideError, RideOut, Ruling, Speaker,
+    Activation, Address, Axis, Classify, GaveUp, Key, News, PointRead, PointReadError, Refusal,
+    Rejection, RideError, RideOut, Ruling, Speaker,
     rider::{Answer, Phase},
 };
 use serde_json::{Value, json};
@@ -176,7 +176,7 @@ async fn subscribe(stage: &Rc<Stage>) {
 
 async fn read(stage: &Rc<Stage>) {
     let asked = Rc::clone(stage);
-    let value = Read::new(stage.world.owner.clone(), move |ask| {
+    let value = PointRead::new(stage.world.owner.clone(), move |ask| {
         let stage = Rc::clone(&asked);
         stage.happens("ask", json!({"ask": ask.attempt}));
         async move {
@@ -184,7 +184,7 @@ async fn read(stage: &Rc<Stage>) {
                 Reply::Silent => std::future::pending().await,
                 Reply::Serve(serve) => Ok(serve),
                 Reply::Refuse(refusal) => {
-                    if let Ruling::Promise(rejection) = refusal.ruling(&stage.world.owner) {
+                    if let Ruling::Promise(rejection) = refusal.classify(&stage.world.owner) {
                         stage.refused(&rejection);
                     }
                     Err(refusal)
@@ -203,12 +203,16 @@ async fn read(stage: &Rc<Stage>) {
                 stage.happens("item", json!({"value": item.value}));
             }
         }
-        Err(ReadError::Absent(refusal) | ReadError::Verdict(refusal)) => verdict(stage, &refusal),
-        Err(ReadError::Recycling(spent)) => stage.happens(
+        Err(PointReadError::Absent(refusal) | PointReadError::Verdict(refusal)) => {
+            verdict(stage, &refusal)
+        }
+        Err(PointReadError::Recycling(spent)) => stage.happens(
             "recycling",
             json!({"asks": spent.asks, "refusals": spent.refusals, "owners": spent.owners}),
         ),
-        Err(ReadError::TimedOut { asks, .. }) => stage.happens("timed_out", json!({"asks": asks})),
+        Err(PointReadError::TimedOut { asks, .. }) => {
+            stage.happens("timed_out", json!({"asks": asks}))
+        }
         Err(_) => unreachable!("a read ends in no other way"),
     }
 }
@@ -235,7 +239,7 @@ fn gave_up(stage: &Stage, report: &GaveUp) {
 
 fn verdict(stage: &Stage, refusal: &Refusal) {
     let asked: &Address = &stage.world.owner;
-    if let Ruling::Verdict(kind) = refusal.ruling(asked) {
+    if let Ruling::Verdict(kind) = refusal.classify(asked) {
         stage.happens("verdict", json!({"kind": kind.to_string()}));
     }
 }

@@ -14,7 +14,7 @@ use loom::{
     sync::{Arc, Mutex, atomic::AtomicUsize},
     thread::{self, JoinHandle},
 };
-use rideout_under_loom::owner::{Asked, Frame, Released, Served};
+use rideout_under_loom::owner::{Asked, Frame, Released, Subscribers};
 
 const KEY: &str = "eur";
 const IDLE: Duration = Duration::from_secs(60);
@@ -62,7 +62,7 @@ struct Owner {
 }
 
 struct State {
-    served: Served<&'static str, u32, Answer>,
+    served: Subscribers<&'static str, u32, Answer>,
     // Each frame, by the attempt that its sink came with, and its number.
     sent: Vec<(u32, u64)>,
 }
@@ -85,7 +85,7 @@ fn refuse(ended: impl IntoIterator<Item = Released<&'static str, u32, Answer>>) 
 
 impl Owner {
     fn new() -> Owner {
-        let state = State { served: Served::new().idle_release(IDLE), sent: Vec::new() };
+        let state = State { served: Subscribers::new().idle_release(IDLE), sent: Vec::new() };
         Owner { state: Arc::new(Mutex::new(state)), began: Instant::now() }
     }
 

@@ -11,7 +11,7 @@ use loom::{
     sync::{Arc, Mutex, MutexGuard},
     thread::{self, JoinHandle},
 };
-use rideout_under_loom::{Refusal, owner::Targets};
+use rideout_under_loom::{Refusal, owner::DeliveryTargets};
 
 const KEY: &str = "eur";
 const LIFE: Duration = Duration::from_secs(60);
@@ -19,19 +19,19 @@ const LIFE: Duration = Duration::from_secs(60);
 /// The targets of one place: `&mut self` each, so they stand under a lock of the place's own.
 #[derive(Clone)]
 struct Place {
-    targets: Arc<Mutex<Targets<&'static str, u32>>>,
+    targets: Arc<Mutex<DeliveryTargets<&'static str, u32>>>,
     began: Instant,
 }
 
 impl Place {
     /// One where a target is registered.
     fn with(registration: u32) -> Place {
-        let mut targets = Targets::new().tombstone_life(LIFE);
+        let mut targets = DeliveryTargets::new().tombstone_life(LIFE);
         targets.register(KEY, registration);
         Place { targets: Arc::new(Mutex::new(targets)), began: Instant::now() }
     }
 
-    fn targets(&self) -> MutexGuard<'_, Targets<&'static str, u32>> {
+    fn targets(&self) -> MutexGuard<'_, DeliveryTargets<&'static str, u32>> {
         self.targets.lock().unwrap()
     }
 

@@ -13,10 +13,10 @@ use pin_project::{pin_project, pinned_drop};
 
 use super::{Attempt, Carrier, Turn};
 use crate::{
+    classify::{Classify, Ruling},
     ledger::{Charge, GaveUp},
     monitor::Ticket,
     refusal::Rejection,
-    verdict::{Refused, Ruling},
 };
 
 /// How many turns one poll takes, and how many arrivals it charges in each (`R14`, `R20b`).
@@ -241,7 +241,7 @@ where
     St: Stream<Item = Result<Attempt<F, Fut>, Box<GaveUp>>>,
     F: FnMut(Charge) -> Fut,
     Fut: Future<Output = Result<A, E>>,
-    E: Refused,
+    E: Classify,
 {
     /// Queues what has arrived, at most `A_POLL` of it. Returns whether there may be more, or the
     /// give-up.
@@ -296,7 +296,7 @@ where
                 this.carrier.opened();
                 Step::Answer(answer)
             }
-            Poll::Ready(Err(error)) => match error.ruling(this.carrier.address()) {
+            Poll::Ready(Err(error)) => match error.classify(this.carrier.address()) {
                 Ruling::Promise(rejection) => {
                     self.reject(rejection, Some(error));
                     Step::Again
@@ -312,7 +312,7 @@ where
     St: Stream<Item = Result<Attempt<F, Fut>, Box<GaveUp>>>,
     F: FnMut(Charge) -> Fut,
     Fut: Future<Output = Result<A, E>>,
-    E: Refused,
+    E: Classify,
 {
     type Item = Result<A, RideError<E>>;
 
@@ -352,7 +352,7 @@ where
     St: Stream<Item = Result<Attempt<F, Fut>, Box<GaveUp>>>,
     F: FnMut(Charge) -> Fut,
     Fut: Future<Output = Result<A, E>>,
-    E: Refused,
+    E: Classify,
 {
     fn is_terminated(&self) -> bool {
         self.phase == Phase::Done

@@ -4,8 +4,8 @@ use futures_core::Stream;
 
 use super::{Attempt, Carrier, Charges, ConcatAttempts, Defer, Trigger};
 use crate::{
+    classify::Classify,
     ledger::{Charge, GaveUp},
-    verdict::Refused,
 };
 
 /// The operators of a ride-out, for every stream.
@@ -134,7 +134,7 @@ pub trait CarrierExt: Stream {
         Self: Sized + Stream<Item = Result<Attempt<F, Fut>, Box<GaveUp>>>,
         F: FnMut(Charge) -> Fut,
         Fut: Future<Output = Result<A, E>>,
-        E: Refused,
+        E: Classify,
     {
         ConcatAttempts::new(self, carrier.clone())
     }

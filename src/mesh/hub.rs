@@ -178,7 +178,7 @@ impl<T> Hub<T> {
             // Closed since: it died, or was lost, between the two looks.
             if self.is_lost() {
                 let refusal = Refusal::host_cannot_route(self.lifecycle.address());
-                request.refuse(refusal, self.lifecycle.voice());
+                request.refuse(refusal, self.lifecycle.reply_path());
             } else {
                 _ = self.lifecycle.admit(request);
             }

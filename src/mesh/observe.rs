@@ -84,7 +84,7 @@ impl<T> Mesh<T> {
     /// let (mesh, address) = (Mesh::new(), "prices/eur".parse()?);
     /// mesh.store(&address, 108);
     /// let prices = mesh.subscribe(&address, StreamId::mint()).await?.into_stream();
-    /// assert_eq!(mesh.streams(&address), [prices.stream()]);
+    /// assert_eq!(mesh.streams(&address), [prices.stream_id()]);
     /// # Ok(())
     /// # }
     /// ```

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     activation::StreamId,
     address::Address,
-    owner::{EvictionCounts, Lifecycle, PendingReply, Released, Served},
+    owner::{EvictionCounts, Lifecycle, PendingReply, Released, Subscribers},
     refusal::Seam,
     sync::lock,
     time::{Timer, TokioTimer},
@@ -43,7 +43,7 @@ pub(super) fn subscriber(stream: StreamId) -> Address {
 /// sent under the lock.
 pub(super) struct Register<T> {
     lifecycle: Lifecycle,
-    served: Mutex<Served<StreamId, Sink<T>, Held<T>>>,
+    served: Mutex<Subscribers<StreamId, Sink<T>, Held<T>>>,
     // As the hub's task has counted them.
     evictions: Mutex<EvictionCounts>,
 }
@@ -60,7 +60,7 @@ pub(super) type Due<T> = crate::owner::Frame<StreamId, Sink<T>, Held<T>>;
 
 impl<T> Register<T> {
     pub(super) fn new(lifecycle: Lifecycle, idle_release: Duration) -> Self {
-        let served = Mutex::new(Served::new().idle_release(idle_release));
+        let served = Mutex::new(Subscribers::new().idle_release(idle_release));
         Self { lifecycle, served, evictions: Mutex::default() }
     }
 

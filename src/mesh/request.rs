@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use super::{Versioned, subscription::Opened};
 use crate::{
     activation::StreamId,
-    owner::{Message, PendingReply, Sort, Voice},
+    owner::{Message, MessageKind, PendingReply, ReplyPath},
     refusal::Refusal,
     unwind,
 };
@@ -43,15 +43,15 @@ impl<T> Message for Request<T> {
         }
     }
 
-    fn sort(&self) -> Sort {
+    fn sort(&self) -> MessageKind {
         match self {
-            Request::Beat { .. } => Sort::Ignorable,
-            _ => Sort::Request,
+            Request::Beat { .. } => MessageKind::Ignorable,
+            _ => MessageKind::Request,
         }
     }
 
     /// All ask from this process, so that whoever speaks reaches them the same way.
-    fn refuse(self, refusal: Refusal, _: Voice) {
+    fn refuse(self, refusal: Refusal, _: ReplyPath) {
         match self {
             Request::Subscribe { reply, .. } => answer(reply, Err(refusal)),
             Request::Read { reply } => answer(reply, Err(refusal)),
@@ -74,11 +74,11 @@ impl<T> Message for Accepted<T> {
         self.request.name()
     }
 
-    fn sort(&self) -> Sort {
+    fn sort(&self) -> MessageKind {
         self.request.sort()
     }
 
-    fn refuse(self, refusal: Refusal, voice: Voice) {
-        self.request.refuse(refusal, voice);
+    fn refuse(self, refusal: Refusal, reply_path: ReplyPath) {
+        self.request.refuse(refusal, reply_path);
     }
 }

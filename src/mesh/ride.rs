@@ -49,7 +49,7 @@ impl<T: Clone + Send + Sync + 'static> Mesh<T> {
             let (world, address) = (Weak::clone(&asked), asking.clone());
             async move { subscribe(&world, &address, ask.stream).await }
         });
-        let news = self.news(address, rider.stream());
+        let news = self.news(address, rider.stream_id());
         rider
             .join(move |activation| Mesh { world: joined.upgrade()? }.teardown_of(&activation))
             .news(news)
@@ -58,7 +58,7 @@ impl<T: Clone + Send + Sync + 'static> Mesh<T> {
                     Mesh { world }.beat(&read, beat.stream);
                 }
             })
-            .number(|update| update.frame)
+            .frame_number(|update| update.frame)
             .version(|update| update.version)
     }
 }

@@ -161,7 +161,7 @@ impl<T> Subscription<T> {
     }
 
     /// Returns the stream that it was asked for by.
-    pub fn stream(&self) -> StreamId {
+    pub fn stream_id(&self) -> StreamId {
         self.opened.goodbye.stream
     }
 

@@ -80,20 +80,20 @@ pub struct EvictionCounts {
 ///
 /// # Examples
 ///
-/// With [`Served`](super::Served), and with [`Targets`](super::Targets) at the other end:
+/// With [`Subscribers`](super::Subscribers), and with [`DeliveryTargets`](super::DeliveryTargets) at the other end:
 ///
 /// ```
 /// use std::time::Instant;
 ///
-/// use rideout::{Address, owner::{Evictions, Served, Targets}};
+/// use rideout::{Address, owner::{Evictions, Subscribers, DeliveryTargets}};
 ///
 /// let (owner, client): (Address, Address) = ("prices/eur".parse()?, "clients/7".parse()?);
-/// let (mut targets, now) = (Targets::new(), Instant::now());
-/// let (mut served, mut evictions) = (Served::new(), Evictions::new(owner));
+/// let (mut targets, now) = (DeliveryTargets::new(), Instant::now());
+/// let (mut served, mut evictions) = (Subscribers::new(), Evictions::new(owner));
 /// targets.register(1, 1);
 /// let _ = served.ask(1, 1, client, (), now);
 ///
-/// let mut push = |served: &mut Served<_, Address, _>, targets: &Targets<_, _>| {
+/// let mut push = |served: &mut Subscribers<_, Address, _>, targets: &DeliveryTargets<_, _>| {
 ///     for frame in served.publish() {
 ///         match targets.deliver(&frame.sink, &frame.key, now) {
 ///             Ok(()) => evictions.delivered(&frame.sink),
@@ -161,7 +161,7 @@ impl Evictions {
     /// Takes a refused delivery down; returns whether the subscriber is to be dropped.
     ///
     /// Drop the registration that the delivery was for, by its key and its attempt
-    /// ([`unsubscribe`](super::Served::unsubscribe)): a refusal that was under way for long may meet its
+    /// ([`unsubscribe`](super::Subscribers::unsubscribe)): a refusal that was under way for long may meet its
     /// successor.
     ///
     /// # Examples

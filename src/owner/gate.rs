@@ -64,7 +64,7 @@ use crate::{
 ///
 /// use rideout::{
 ///     Refusal,
-///     owner::{Ending, Gates, Lifecycle, Message, RunLevel, Voice},
+///     owner::{Ending, Gates, Lifecycle, Message, RunLevel, ReplyPath},
 ///     time::{Timer, TokioTimer},
 /// };
 /// use tokio::sync::{mpsc, oneshot};
@@ -76,7 +76,7 @@ use crate::{
 ///         "GetRequest"
 ///     }
 ///
-///     fn refuse(self, refusal: Refusal, _: Voice) {
+///     fn refuse(self, refusal: Refusal, _: ReplyPath) {
 ///         let _ = self.0.send(Err(refusal)); // the asker may be gone
 ///     }
 /// }

@@ -13,7 +13,7 @@
 
 use std::{error::Error, fmt, iter};
 
-use super::{Lifecycle, RunLevel, Voice};
+use super::{Lifecycle, ReplyPath, RunLevel};
 use crate::{
     address::Address,
     refusal::{Kind, Party, Refusal, Seam},
@@ -25,7 +25,7 @@ use crate::{
 ///
 /// See [`Message`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Sort {
+pub enum MessageKind {
     /// Somebody waits for an answer.
     #[default]
     Request,
@@ -47,7 +47,7 @@ pub enum Sort {
 /// use futures::{FutureExt, channel::oneshot};
 /// use rideout::{
 ///     Refusal,
-///     owner::{Ending, Lifecycle, Message, Sort, Voice},
+///     owner::{Ending, Lifecycle, Message, MessageKind, ReplyPath},
 /// };
 ///
 /// enum Ask {
@@ -63,14 +63,14 @@ pub enum Sort {
 ///         }
 ///     }
 ///
-///     fn sort(&self) -> Sort {
+///     fn sort(&self) -> MessageKind {
 ///         match self {
-///             Ask::Price { .. } => Sort::Request,
-///             Ask::Beat => Sort::Ignorable,
+///             Ask::Price { .. } => MessageKind::Request,
+///             Ask::Beat => MessageKind::Ignorable,
 ///         }
 ///     }
 ///
-///     fn refuse(self, refusal: Refusal, _: Voice) {
+///     fn refuse(self, refusal: Refusal, _: ReplyPath) {
 ///         if let Ask::Price { reply } = self {
 ///             let _ = reply.send(Err(refusal)); // the asker may be gone
 ///         }
@@ -94,8 +94,8 @@ pub trait Message {
     fn name(&self) -> &str;
 
     /// Returns what it is; a request unless said otherwise.
-    fn sort(&self) -> Sort {
-        Sort::Request
+    fn sort(&self) -> MessageKind {
+        MessageKind::Request
     }
 
     /// Returns who sent it, where that is known. An owner does not answer itself.
@@ -103,8 +103,8 @@ pub trait Message {
         None
     }
 
-    /// Sends `refusal` to whoever waits for the answer, by means of `voice`.
-    fn refuse(self, refusal: Refusal, voice: Voice);
+    /// Sends `refusal` to whoever waits for the answer, by means of `reply_path`.
+    fn refuse(self, refusal: Refusal, reply_path: ReplyPath);
 }
 
 /// The error by which a handler says that it failed because its owner is disposing.
@@ -163,9 +163,9 @@ impl Lifecycle {
         }
         let is_own = self.is_own(&message);
         let is_let_in = match message.sort() {
-            Sort::Request => is_own,
-            Sort::Reply | Sort::Refusal => true,
-            Sort::Ignorable => false,
+            MessageKind::Request => is_own,
+            MessageKind::Reply | MessageKind::Refusal => true,
+            MessageKind::Ignorable => false,
         };
         if is_let_in && self.level() < RunLevel::Dead {
             return Some(message);
@@ -204,7 +204,7 @@ impl Lifecycle {
     ///
     /// use rideout::{
     ///     Kind, Refusal,
-    ///     owner::{Disposing, Lifecycle, Message, Voice},
+    ///     owner::{Disposing, Lifecycle, Message, ReplyPath},
     /// };
     ///
     /// struct Write<'a>(&'a RefCell<Vec<Refusal>>);
@@ -214,7 +214,7 @@ impl Lifecycle {
     ///         "WriteRequest"
     ///     }
     ///
-    ///     fn refuse(self, refusal: Refusal, _: Voice) {
+    ///     fn refuse(self, refusal: Refusal, _: ReplyPath) {
     ///         self.0.borrow_mut().push(refusal);
     ///     }
     /// }
@@ -238,9 +238,9 @@ impl Lifecycle {
 
     /// Answers where an answer is due (invariant 1), with what `refuse` says of the request.
     pub(super) fn answer<M: Message>(&self, message: M, refuse: impl FnOnce(&str) -> Refusal) {
-        if message.sort() == Sort::Request && !self.is_own(&message) {
+        if message.sort() == MessageKind::Request && !self.is_own(&message) {
             let refusal = refuse(message.name());
-            message.refuse(refusal, self.voice());
+            message.refuse(refusal, self.reply_path());
         }
     }
 

@@ -21,9 +21,9 @@
 mod ending;
 mod pending;
 mod reached;
+mod reply_path;
 mod run_level;
 mod tear_down;
-mod voice;
 
 use std::{
     collections::BTreeMap,
@@ -45,8 +45,8 @@ use crate::{
 
 use self::reached::Waiter;
 pub use self::{
-    ending::Ending, pending::PendingReply, reached::Reached, run_level::RunLevel,
-    tear_down::TearingDown, voice::Voice,
+    ending::Ending, pending::PendingReply, reached::Reached, reply_path::ReplyPath,
+    run_level::RunLevel, tear_down::TearingDown,
 };
 
 /// One lifetime of an owner at its address.
@@ -462,13 +462,13 @@ impl Lifecycle {
     }
 
     /// Returns by whose means a refusal of its is sent now.
-    pub fn voice(&self) -> Voice {
+    pub fn reply_path(&self) -> ReplyPath {
         if self.level() < RunLevel::ShutDown {
-            return Voice::Owner;
+            return ReplyPath::Owner;
         }
         match self.parent() {
-            Some(parent) if parent.level() < RunLevel::DisposeHosted => Voice::Parent,
-            _ => Voice::InProcess,
+            Some(parent) if parent.level() < RunLevel::DisposeHosted => ReplyPath::Parent,
+            _ => ReplyPath::InProcess,
         }
     }
 

@@ -1,6 +1,6 @@
 //! To whom does an owner owe frames, and which frame is the next?
 //!
-//! [`Served`] holds one registration a stream. It sends nothing and reads no clock: each method returns
+//! [`Subscribers`] holds one registration a stream. It sends nothing and reads no clock: each method returns
 //! what is now to be sent, answered or refused, and the owner does it, outside of any lock.
 //!
 //! # Invariants
@@ -47,7 +47,7 @@ const IDLE_RELEASE: Duration = Duration::from_secs(10 * 60);
 /// state keeps one of these for each.
 ///
 /// Made without a state. Where the owner has one from its start, it calls
-/// [`publish`](Served::publish) once.
+/// [`publish`](Subscribers::publish) once.
 ///
 /// # Order
 ///
@@ -66,7 +66,7 @@ const IDLE_RELEASE: Duration = Duration::from_secs(10 * 60);
 /// ```
 /// use std::future::pending;
 ///
-/// use rideout::{Activation, Closing, News, Refusal, Seam, StreamId, owner::Served};
+/// use rideout::{Activation, Closing, News, Refusal, Seam, StreamId, owner::Subscribers};
 /// use tokio::{select, sync::{mpsc, oneshot}, time::{Instant, sleep_until}};
 ///
 /// type Sink = mpsc::UnboundedSender<(u64, u32)>; // a number, and a price
@@ -81,7 +81,7 @@ const IDLE_RELEASE: Duration = Duration::from_secs(10 * 60);
 ///
 /// /// Serves until its mailbox is closed; returns whom to tell that it ended.
 /// async fn owner(mut mailbox: mpsc::Receiver<Message>, own: Activation, end: Closing) -> Vec<Sink> {
-///     let mut served = Served::<StreamId, Sink, Reply>::new();
+///     let mut served = Subscribers::<StreamId, Sink, Reply>::new();
 ///     let mut price = 0;
 ///     let refuse = |held: Vec<Reply>| for reply in held {
 ///         let _ = reply.send(Err(end.refuse(Seam::Reassert, "Subscribe")));
@@ -178,7 +178,7 @@ const IDLE_RELEASE: Duration = Duration::from_secs(10 * 60);
 /// # Ok(())
 /// # }
 /// ```
-pub struct Served<K, S, A> {
+pub struct Subscribers<K, S, A> {
     // Invariant 1: the number of each registration, the one key of `streams`.
     numbers: HashMap<K, u64>,
     // Invariant 7: by number.
@@ -203,7 +203,7 @@ struct Stream<K, S, A> {
     due: (Instant, u64),
 }
 
-impl<K, S, A> Served<K, S, A> {
+impl<K, S, A> Subscribers<K, S, A> {
     /// Returns an owner's streams: none yet, and no state.
     pub fn new() -> Self {
         Self {
@@ -252,7 +252,7 @@ impl<K, S, A> Served<K, S, A> {
     }
 }
 
-impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
+impl<K: Clone + Eq + Hash, S: Clone, A> Subscribers<K, S, A> {
     /// Registers an ask, or refreshes the stream that it is for (`R44`): a sign of life.
     ///
     /// There is a state: it is to be sent as frame 1, to this sink, and then the answer given. There is
@@ -261,21 +261,21 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     ///
     /// `attempt` is the number that the subscriber gives its ask, such as
     /// [`Ask::attempt`](crate::rider::Ask::attempt): with the key it names the registration. Where there
-    /// is none, any figure will do, and [`release`](Served::release) takes the place of
-    /// [`unsubscribe`](Served::unsubscribe).
+    /// is none, any figure will do, and [`release`](Subscribers::release) takes the place of
+    /// [`unsubscribe`](Subscribers::unsubscribe).
     ///
     /// The ask that arrives last counts as the newest. Where its subscriber had given it up, its sink leads
-    /// nowhere, and the stream ends when a frame cannot be sent ([`unsubscribe`](Served::unsubscribe),
-    /// [`retain`](Served::retain)); the next beat finds that out.
+    /// nowhere, and the stream ends when a frame cannot be sent ([`unsubscribe`](Subscribers::unsubscribe),
+    /// [`retain`](Subscribers::retain)); the next beat finds that out.
     ///
     /// # Examples
     ///
     /// ```
     /// use std::time::Instant;
     ///
-    /// use rideout::owner::Served;
+    /// use rideout::owner::Subscribers;
     ///
-    /// let (mut served, now) = (Served::new(), Instant::now());
+    /// let (mut served, now) = (Subscribers::new(), Instant::now());
     /// let asked = served.ask("eur", 1, "inbox 7", "reply 1", now);
     /// assert_eq!((asked.frame, asked.replaced), (None, None)); // held
     ///
@@ -334,9 +334,9 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     /// ```
     /// use std::time::Instant;
     ///
-    /// use rideout::owner::Served;
+    /// use rideout::owner::Subscribers;
     ///
-    /// let mut served = Served::new();
+    /// let mut served = Subscribers::new();
     /// for (key, reply) in [("eur", "reply 1"), ("usd", "reply 2")] {
     ///     let _ = served.ask(key, 1, "inbox 7", reply, Instant::now());
     /// }
@@ -363,9 +363,9 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     /// ```
     /// use std::time::Instant;
     ///
-    /// use rideout::owner::Served;
+    /// use rideout::owner::Subscribers;
     ///
-    /// let mut served = Served::new();
+    /// let mut served = Subscribers::new();
     /// let _ = served.publish(); // a state, and nobody to send it to
     /// let first = served.ask("eur", 1, "inbox 7", "reply 1", Instant::now()).frame;
     /// assert_eq!(first.expect("there is a state").number, 1);
@@ -394,9 +394,9 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     /// ```
     /// use std::time::{Duration, Instant};
     ///
-    /// use rideout::owner::Served;
+    /// use rideout::owner::Subscribers;
     ///
-    /// let (mut served, now) = (Served::new(), Instant::now());
+    /// let (mut served, now) = (Subscribers::new(), Instant::now());
     /// let _ = served.ask("eur", 1, "inbox 7", "reply 1", now);
     /// assert!(!served.beat(&"usd", now));
     ///
@@ -434,9 +434,9 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     /// ```
     /// use std::time::Instant;
     ///
-    /// use rideout::owner::Served;
+    /// use rideout::owner::Subscribers;
     ///
-    /// let mut served = Served::new();
+    /// let mut served = Subscribers::new();
     /// let _ = served.ask("eur", 1, "inbox 7", "reply 1", Instant::now());
     /// let _ = served.ask("eur", 2, "inbox 8", "reply 2", Instant::now());
     ///
@@ -473,7 +473,7 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     }
 
     /// Ends every stream whose subscriber gave no sign of life for
-    /// [`idle_release`](Served::idle_release), the longest silent first. The owner lives, and announces
+    /// [`idle_release`](Subscribers::idle_release), the longest silent first. The owner lives, and announces
     /// these ends itself (`R43`).
     pub fn release_idle(&mut self, now: Instant) -> Vec<Released<K, S, A>> {
         let mut released = Vec::new();
@@ -495,10 +495,10 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     /// ```
     /// use std::time::Instant;
     ///
-    /// use rideout::owner::Served;
+    /// use rideout::owner::Subscribers;
     /// use tokio::sync::mpsc;
     ///
-    /// let mut served = Served::new();
+    /// let mut served = Subscribers::new();
     /// let (sink, frames) = mpsc::unbounded_channel::<u64>();
     /// let _ = served.ask("eur", 1, sink, (), Instant::now());
     /// assert!(served.retain(|_, sink| !sink.is_closed()).is_empty());
@@ -523,9 +523,9 @@ impl<K: Clone + Eq + Hash, S: Clone, A> Served<K, S, A> {
     /// ```
     /// use std::time::Instant;
     ///
-    /// use rideout::owner::{Ending, Served};
+    /// use rideout::owner::{Ending, Subscribers};
     ///
-    /// let mut served = Served::new();
+    /// let mut served = Subscribers::new();
     /// let _ = served.ask("eur", 1, "inbox 7", "reply 1", Instant::now());
     ///
     /// let (ended, ending) = (served.end(), Ending::recycle());
@@ -577,15 +577,15 @@ impl<K, S, A> Stream<K, S, A> {
     }
 }
 
-impl<K, S, A> Default for Served<K, S, A> {
+impl<K, S, A> Default for Subscribers<K, S, A> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<K, S, A> fmt::Debug for Served<K, S, A> {
+impl<K, S, A> fmt::Debug for Subscribers<K, S, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Served")
+        f.debug_struct("Subscribers")
             .field("streams", &self.streams.len())
             .field("has_state", &self.has_state)
             .field("is_over", &self.is_over)

@@ -43,18 +43,18 @@ const MOST_TOMBSTONES: usize = 65_536;
 /// # Memory
 ///
 /// A registration each. Of those that are gone the newest 65,536 are remembered, for 10 min. Nothing is
-/// swept by a timer: [`release`](Targets::release) and [`lose`](Targets::lose) forget what is over, and
-/// [`expire`](Targets::expire) does where they are rare.
+/// swept by a timer: [`release`](DeliveryTargets::release) and [`lose`](DeliveryTargets::lose) forget what is over, and
+/// [`expire`](DeliveryTargets::expire) does where they are rare.
 ///
 /// # Examples
 ///
 /// ```
 /// use std::time::Instant;
 ///
-/// use rideout::{Address, Kind, owner::Targets};
+/// use rideout::{Address, Kind, owner::DeliveryTargets};
 ///
 /// let client: Address = "clients/7".parse()?;
-/// let (mut targets, now) = (Targets::new(), Instant::now());
+/// let (mut targets, now) = (DeliveryTargets::new(), Instant::now());
 /// targets.register("eur", 1);
 /// assert_eq!(targets.deliver(&client, "eur", now), Ok(()));
 ///
@@ -75,7 +75,7 @@ const MOST_TOMBSTONES: usize = 65_536;
 /// assert!(refusal.target_unserved && refusal.released);
 /// # Ok::<_, rideout::address::InvalidAddress>(())
 /// ```
-pub struct Targets<K, R> {
+pub struct DeliveryTargets<K, R> {
     known: HashMap<K, Target<R>>,
     // Invariant 3. The number tells apart those that are forgotten in one instant.
     gone: BTreeMap<(Instant, u64), K>,
@@ -96,7 +96,7 @@ struct Gone {
     until: (Instant, u64),
 }
 
-impl<K, R> Targets<K, R> {
+impl<K, R> DeliveryTargets<K, R> {
     /// Returns a place where nobody is registered.
     pub fn new() -> Self {
         Self {
@@ -111,7 +111,7 @@ impl<K, R> Targets<K, R> {
     /// Sets how long a goodbye is remembered: 10 min by default.
     ///
     /// Shorter than an owner serves a silent subscriber
-    /// ([`idle_release`](super::Served::idle_release)), deliveries would meet a promise here where a
+    /// ([`idle_release`](super::Subscribers::idle_release)), deliveries would meet a promise here where a
     /// verdict is due. It counts for goodbyes from here on.
     #[must_use]
     pub fn tombstone_life(mut self, tombstone_life: Duration) -> Self {
@@ -151,7 +151,7 @@ impl<K, R> Targets<K, R> {
     }
 }
 
-impl<K: Clone + Eq + Hash, R: PartialEq> Targets<K, R> {
+impl<K: Clone + Eq + Hash, R: PartialEq> DeliveryTargets<K, R> {
     /// Registers a target: it takes the place of the registration before, and clears its tombstone.
     ///
     /// # Examples
@@ -159,10 +159,10 @@ impl<K: Clone + Eq + Hash, R: PartialEq> Targets<K, R> {
     /// ```
     /// use std::time::Instant;
     ///
-    /// use rideout::{Address, owner::Targets};
+    /// use rideout::{Address, owner::DeliveryTargets};
     ///
     /// let client: Address = "clients/7".parse()?;
-    /// let (mut targets, now) = (Targets::new(), Instant::now());
+    /// let (mut targets, now) = (DeliveryTargets::new(), Instant::now());
     /// targets.register("eur", 1);
     /// targets.release("eur", &1, now);
     /// assert!(targets.deliver(&client, "eur", now).is_err());
@@ -194,17 +194,17 @@ impl<K: Clone + Eq + Hash, R: PartialEq> Targets<K, R> {
     /// Ends a registration that went without a goodbye: its connection was cut, its host is rolled.
     ///
     /// It leaves no tombstone, so that deliveries are answered with a promise; but its goodbye may still
-    /// come ([`release`](Targets::release)). Returns false where it changes nothing.
+    /// come ([`release`](DeliveryTargets::release)). Returns false where it changes nothing.
     ///
     /// # Examples
     ///
     /// ```
     /// use std::time::Instant;
     ///
-    /// use rideout::{Address, owner::Targets};
+    /// use rideout::{Address, owner::DeliveryTargets};
     ///
     /// let client: Address = "clients/7".parse()?;
-    /// let (mut targets, now) = (Targets::new(), Instant::now());
+    /// let (mut targets, now) = (DeliveryTargets::new(), Instant::now());
     /// targets.register("eur", 1);
     /// assert!(targets.lose("eur", &1, now));
     /// assert!(!targets.deliver(&client, "eur", now).unwrap_err().released);
@@ -234,10 +234,10 @@ impl<K: Clone + Eq + Hash, R: PartialEq> Targets<K, R> {
     /// ```
     /// use std::time::{Duration, Instant};
     ///
-    /// use rideout::{Address, owner::Targets};
+    /// use rideout::{Address, owner::DeliveryTargets};
     ///
     /// let client: Address = "clients/7".parse()?;
-    /// let (mut targets, now) = (Targets::new(), Instant::now());
+    /// let (mut targets, now) = (DeliveryTargets::new(), Instant::now());
     /// targets.register("eur", 1);
     /// targets.release("eur", &1, now);
     ///
@@ -271,9 +271,9 @@ impl<K: Clone + Eq + Hash, R: PartialEq> Targets<K, R> {
     /// ```
     /// use std::time::Instant;
     ///
-    /// use rideout::owner::Targets;
+    /// use rideout::owner::DeliveryTargets;
     ///
-    /// let mut targets = Targets::new();
+    /// let mut targets = DeliveryTargets::new();
     /// targets.register("eur", 1);
     /// targets.release("eur", &1, Instant::now());
     ///
@@ -323,15 +323,15 @@ impl<K: Clone + Eq + Hash, R: PartialEq> Targets<K, R> {
     }
 }
 
-impl<K, R> Default for Targets<K, R> {
+impl<K, R> Default for DeliveryTargets<K, R> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<K, R> fmt::Debug for Targets<K, R> {
+impl<K, R> fmt::Debug for DeliveryTargets<K, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Targets")
+        f.debug_struct("DeliveryTargets")
             .field("registered", &self.len())
             .field("remembered", &self.remembered())
             .finish_non_exhaustive()

@@ -18,14 +18,14 @@ use crate::{
 /// # Examples
 ///
 /// ```
-/// use rideout::{Address, Closing, Refused, Rejection, Ruling};
+/// use rideout::{Address, Closing, Classify, Rejection, Ruling};
 ///
 /// let address: Address = "prices/eur".parse()?;
 /// let closing = Closing::new(address.clone()).activation("017DA86C".parse()?).detail("RunLevel=Dead");
 ///
 /// let refusal = closing.at_the_door("cannot process SubscribeRequest");
 /// assert_eq!(
-///     refusal.ruling(&address),
+///     refusal.classify(&address),
 ///     Ruling::Promise(Rejection::by_owner(Some("017DA86C".parse()?))),
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -4,8 +4,8 @@ use futures_core::Stream;
 
 use crate::{
     activation::{Activation, StreamId},
+    classify::Classify,
     ledger::Charge,
-    verdict::Refused,
 };
 
 /// What an ask is told: who asks, how often, why, and from where (`R24`).
@@ -21,7 +21,7 @@ pub struct Ask<P = ()> {
     /// The resume point: a token of the last item, `None` before the first one.
     ///
     /// A source that can resume goes on behind it, and one that cannot sends its state again. Where
-    /// frames are [numbered](super::RideOut::number), it is that of the last item in front of a gap.
+    /// frames are [numbered](super::RideOut::frame_number), it is that of the last item in front of a gap.
     pub resume: Option<P>,
 }
 
@@ -121,7 +121,7 @@ pub trait Source<P> {
     /// One item of it.
     type Item;
     /// The error of an ask, and of a subscription.
-    type Error: Refused;
+    type Error: Classify;
 
     /// Asks.
     fn ask(&mut self, ask: Ask<P>) -> Self::Future;
@@ -133,7 +133,7 @@ where
     Fut: Future<Output = Result<R, E>>,
     R: IntoAnswer<Stream = S>,
     S: Stream<Item = Result<T, E>>,
-    E: Refused,
+    E: Classify,
 {
     type Future = Fut;
     type Answer = R;

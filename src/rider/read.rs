@@ -15,19 +15,19 @@ use std::{
 use futures_core::Stream;
 use pin_project::pin_project;
 
-pub use self::error::{ReadError, Recycling};
+pub use self::error::{PointReadError, Recycling};
 use self::stage::Stage;
 use super::{Ask, NoNews, shown, waits::Waits};
 use crate::{
     activation::{Activation, StreamId},
     address::Address,
     budget::Budget,
+    classify::{Classify, Ruling},
     diagnosis::Shape,
     ledger::Charge,
     refusal::{Kind, News, Rejection, Speaker},
     time::{Clock, DefaultTimer, Timer},
     unwind::{guarded, poll_away},
-    verdict::{Refused, Ruling},
 };
 
 /// How many turns one poll takes (`R20b`).
@@ -45,7 +45,7 @@ const TURNS: u32 = 32;
 ///
 /// # Errors
 ///
-/// [`ReadError`]: absent, another verdict, recycling (the deadline was spent on promises, with one
+/// [`PointReadError`]: absent, another verdict, recycling (the deadline was spent on promises, with one
 /// `WARN`), or timed out.
 ///
 /// # Panics
@@ -61,14 +61,14 @@ const TURNS: u32 = 32;
 /// # Examples
 ///
 /// ```
-/// use rideout::{Closing, Refusal, rider::Read};
+/// use rideout::{Closing, Refusal, rider::PointRead};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let address: rideout::Address = "prices/eur".parse()?;
 /// let owner = Closing::new(address.clone()).activation("0A".parse()?);
 ///
-/// let price = Read::new(address, move |ask| {
+/// let price = PointRead::new(address, move |ask| {
 ///     let answer = if ask.attempt < 4 { Err(owner.at_the_door("Get")) } else { Ok(101) };
 ///     async move { answer }
 /// });
@@ -76,9 +76,9 @@ const TURNS: u32 = 32;
 /// # Ok(())
 /// # }
 /// ```
-#[pin_project(project = ReadProj)]
+#[pin_project(project = PointReadProj)]
 #[must_use = "futures do nothing unless polled"]
-pub struct Read<A, Fut, E, N = NoNews, T: Clock = DefaultTimer> {
+pub struct PointRead<A, Fut, E, N = NoNews, T: Clock = DefaultTimer> {
     state: State<A, E>,
     timer: T,
     #[pin]
@@ -114,9 +114,9 @@ enum Turn<V> {
     Over(V),
 }
 
-impl<A, Fut, E, N, T: Clock> fmt::Debug for Read<A, Fut, E, N, T> {
+impl<A, Fut, E, N, T: Clock> fmt::Debug for PointRead<A, Fut, E, N, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Read")
+        f.debug_struct("PointRead")
             .field("address", &self.state.address)
             .field("deadline", &self.state.deadline)
             .field("asks", &self.state.asks)
@@ -124,7 +124,7 @@ impl<A, Fut, E, N, T: Clock> fmt::Debug for Read<A, Fut, E, N, T> {
     }
 }
 
-impl<A, Fut, E> Read<A, Fut, E> {
+impl<A, Fut, E> PointRead<A, Fut, E> {
     /// Creates a read that asks `address` by calling `ask`, within 10 s.
     ///
     /// `ask` is called once an attempt. It must be ready to receive the reply before it sends the
@@ -133,7 +133,7 @@ impl<A, Fut, E> Read<A, Fut, E> {
     where
         A: FnMut(Ask) -> Fut,
         Fut: Future<Output = Result<V, E>>,
-        E: Refused,
+        E: Classify,
     {
         let state = State {
             ask,
@@ -149,13 +149,13 @@ impl<A, Fut, E> Read<A, Fut, E> {
             waits: Waits::default(),
             last: None,
         };
-        Read::from_parts(state, None, DefaultTimer::default())
+        PointRead::from_parts(state, None, DefaultTimer::default())
     }
 }
 
-impl<A, Fut, E, N, T: Clock> Read<A, Fut, E, N, T> {
+impl<A, Fut, E, N, T: Clock> PointRead<A, Fut, E, N, T> {
     fn from_parts(state: State<A, E>, news: Option<N>, timer: T) -> Self {
-        Read { state, timer, news, limit: None, stage: Stage::Due }
+        PointRead { state, timer, news, limit: None, stage: Stage::Due }
     }
 }
 
@@ -186,7 +186,7 @@ impl<A, E> State<A, E> {
     }
 
     /// The deadline has come (`R29`).
-    fn spent(&mut self, now: Instant) -> ReadError<E>
+    fn spent(&mut self, now: Instant) -> PointReadError<E>
     where
         E: fmt::Display,
     {
@@ -194,7 +194,7 @@ impl<A, E> State<A, E> {
         // Its text is the user's code and may panic: it is read before the error is taken.
         let text = self.last.as_ref().map(shown);
         let Some((last_refusal, last)) = text.zip(self.last.take()) else {
-            return ReadError::TimedOut { address, asks, deadline };
+            return PointReadError::TimedOut { address, asks, deadline };
         };
         let elapsed = self.began.map_or(Duration::ZERO, |began| now.duration_since(began));
         let (refusals, owners) = (self.promises, self.owners.len());
@@ -205,20 +205,20 @@ impl<A, E> State<A, E> {
             stream = %self.stream, owner = %recycling.address, asks, refusals, owners,
             last_refusal, "{recycling}"
         );
-        ReadError::Recycling(recycling)
+        PointReadError::Recycling(recycling)
     }
 }
 
-impl<A, Fut, E, N, T> ReadProj<'_, A, Fut, E, N, T>
+impl<A, Fut, E, N, T> PointReadProj<'_, A, Fut, E, N, T>
 where
     N: Stream<Item = News>,
     T: Timer,
 {
-    fn turn<V>(&mut self, cx: &mut Context<'_>) -> Turn<Result<V, ReadError<E>>>
+    fn turn<V>(&mut self, cx: &mut Context<'_>) -> Turn<Result<V, PointReadError<E>>>
     where
         A: FnMut(Ask) -> Fut,
         Fut: Future<Output = Result<V, E>>,
-        E: Refused + fmt::Display,
+        E: Classify + fmt::Display,
     {
         // The deadline first: an answer at that very instant is too late.
         if self.state.deadline.is_zero() || self.look_at_limit(cx).is_ready() {
@@ -266,14 +266,16 @@ where
         Turn::Again
     }
 
-    fn refused<V>(&mut self, error: E) -> Turn<Result<V, ReadError<E>>>
+    fn refused<V>(&mut self, error: E) -> Turn<Result<V, PointReadError<E>>>
     where
-        E: Refused,
+        E: Classify,
     {
-        let rejection = match error.ruling(&self.state.address) {
+        let rejection = match error.classify(&self.state.address) {
             Ruling::Promise(rejection) => rejection,
-            Ruling::Verdict(Kind::NotFound) => return Turn::Over(Err(ReadError::Absent(error))),
-            Ruling::Verdict(_) => return Turn::Over(Err(ReadError::Verdict(error))),
+            Ruling::Verdict(Kind::NotFound) => {
+                return Turn::Over(Err(PointReadError::Absent(error)));
+            }
+            Ruling::Verdict(_) => return Turn::Over(Err(PointReadError::Verdict(error))),
         };
         self.state.last = Some(error);
         let Some(rest) = self.state.promised(rejection) else {
@@ -307,15 +309,15 @@ where
     }
 }
 
-impl<A, Fut, V, E, N, T> Future for Read<A, Fut, E, N, T>
+impl<A, Fut, V, E, N, T> Future for PointRead<A, Fut, E, N, T>
 where
     A: FnMut(Ask) -> Fut,
     Fut: Future<Output = Result<V, E>>,
-    E: Refused + fmt::Display,
+    E: Classify + fmt::Display,
     N: Stream<Item = News>,
     T: Timer,
 {
-    type Output = Result<V, ReadError<E>>;
+    type Output = Result<V, PointReadError<E>>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();

@@ -19,10 +19,10 @@ use super::{
 use crate::{
     address::Address,
     carrier::RideError,
+    classify::Classify,
     refusal::News,
     time::{Clock, DefaultTimer, Timer},
     unwind::guarded,
-    verdict::Refused,
 };
 
 /// What a poll of a rider returns.
@@ -38,7 +38,7 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 /// What a rider does beyond that is what it is given: an event to wait for ([`join`](RideOut::join)),
 /// news of the address ([`news`](RideOut::news)), a place to resume
 /// ([`resuming`](RideOut::resuming)), a guard against old items ([`version`](RideOut::version)) and one
-/// against lost ones ([`number`](RideOut::number)), beats ([`keep_alive`](RideOut::keep_alive)), bounds
+/// against lost ones ([`frame_number`](RideOut::frame_number)), beats ([`keep_alive`](RideOut::keep_alive)), bounds
 /// ([`budget`](RideOut::budget)).
 ///
 /// # What a rider cannot notice
@@ -55,7 +55,7 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 /// So let whoever watches the address say what he sees as well: a directory in which an activation
 /// vanishes sends [`News::Ended`](crate::News::Ended) with it, and a stream whose items have been
 /// missing for too long ends in a promise, by a timeout in the ask's own stream. Items that were lost
-/// on the way are found by their [numbers](RideOut::number), once another comes.
+/// on the way are found by their [numbers](RideOut::frame_number), once another comes.
 ///
 /// A subscription that lived for less than one pace is asked for again no sooner than a pace after its
 /// end, whatever arrives (`R11`).
@@ -143,7 +143,7 @@ impl<A: Source<()>> RideOut<A> {
         A: FnMut(Ask) -> Fut,
         Fut: Future<Output = Result<R, E>>,
         R: IntoAnswer<Stream: Stream<Item = Result<I, E>>>,
-        E: Refused + fmt::Display,
+        E: Classify + fmt::Display,
     {
         RideOut::from_ride(Ride::new(address, ask, None))
     }
@@ -182,7 +182,7 @@ impl<A: Source<P>, P> RideOut<A, NoJoin, NoNews, P> {
         A: FnMut(Ask<P>) -> Fut + Source<P, Item = I>,
         Fut: Future<Output = Result<R, E>>,
         R: IntoAnswer<Stream: Stream<Item = Result<I, E>>>,
-        E: Refused + fmt::Display,
+        E: Classify + fmt::Display,
     {
         RideOut::from_ride(Ride::new(address, ask, Some(at)))
     }

@@ -8,15 +8,15 @@ async fn an_owner_that_does_not_serve_the_stream_says_so_itself() {
     let prices = subscribe(&mesh, &address).await;
     let owner = prices.activation().clone();
     let stranger = StreamId::mint();
-    let mut news = [mesh.news(&address, prices.stream()), mesh.news(&address, stranger)];
+    let mut news = [mesh.news(&address, prices.stream_id()), mesh.news(&address, stranger)];
 
-    mesh.beat(&address, prices.stream());
+    mesh.beat(&address, prices.stream_id());
     mesh.beat(&address, stranger);
     settle().await;
     assert_eq!(told(&mut news[0]), [], "served");
     assert_eq!(told(&mut news[1]), [News::NotServing(Some(owner.clone()))]);
 
-    let stream = prices.stream();
+    let stream = prices.stream_id();
     drop(prices);
     mesh.beat(&address, stream);
     settle().await;
@@ -29,15 +29,15 @@ async fn an_owner_that_does_not_serve_the_stream_says_so_itself() {
 async fn a_beat_finds_the_successor() {
     let (mesh, address) = mesh();
     let mut prices = subscribe(&mesh, &address).await;
-    let mut news = mesh.news(&address, prices.stream());
+    let mut news = mesh.news(&address, prices.stream_id());
     let owner = mesh.dispose(&address).unwrap();
 
     // R40: nobody answers a beat on the way out.
-    mesh.beat(&address, prices.stream());
+    mesh.beat(&address, prices.stream_id());
     settle().await;
     assert_eq!(told(&mut news), []);
     torn_down(&mesh, &owner).await;
-    mesh.beat(&address, prices.stream());
+    mesh.beat(&address, prices.stream_id());
     settle().await;
     let successor = mesh.activation_of(&address).expect("the beat has started it");
     assert_ne!(successor, owner);
@@ -126,8 +126,8 @@ async fn a_hundred_thousand_beats_leave_nothing() {
     for latency in (0..50).map(|round| if round % 10 == 0 { SECOND } else { Duration::ZERO }) {
         mesh.set_latency(latency);
         for _ in 0..1000 {
-            mesh.beat(&address, prices.stream());
-            mesh.beat(&nowhere, prices.stream());
+            mesh.beat(&address, prices.stream_id());
+            mesh.beat(&nowhere, prices.stream_id());
         }
         for _ in 0..200 {
             yield_now().await; // all of them on their way
@@ -141,7 +141,7 @@ async fn a_hundred_thousand_beats_leave_nothing() {
 
     // A beat on its way is no task that outlives its mesh.
     mesh.set_latency(Duration::MAX);
-    mesh.beat(&address, prices.stream());
+    mesh.beat(&address, prices.stream_id());
     settle().await;
     assert_eq!(Handle::current().metrics().num_alive_tasks(), tasks + 1);
     drop(mesh);

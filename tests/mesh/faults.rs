@@ -8,7 +8,7 @@ async fn a_killed_owner_says_nothing_and_the_route_refuses_until_its_lease_ends(
     let (mesh, address) = mesh();
     mesh.set_lease(4 * SECOND);
     let mut prices = subscribe(&mesh, &address).await;
-    let mut news = mesh.news(&address, prices.stream());
+    let mut news = mesh.news(&address, prices.stream_id());
     let mut join = mesh.teardown_of(prices.activation()).unwrap();
 
     let killed = mesh.kill(&address).unwrap();
@@ -52,7 +52,7 @@ async fn an_ask_that_a_killed_owner_had_accepted_is_refused_by_the_route() {
 async fn an_owner_that_is_killed_in_its_teardown_never_completes_it() {
     let (mesh, address) = mesh();
     let prices = subscribe(&mesh, &address).await;
-    let mut news = mesh.news(&address, prices.stream());
+    let mut news = mesh.news(&address, prices.stream_id());
     let recycled = mesh.recycle(&address).unwrap();
     let mut join = mesh.teardown_of(&recycled).unwrap();
     settle().await;

@@ -16,7 +16,7 @@ async fn a_reader_that_is_gone_costs_one_frame() {
         let counts = mesh.evictions(&address);
         assert_eq!((mesh.subscribers(&address), counts.evicted, counts.verdicts), (1, 1, 1));
     }
-    assert_eq!(mesh.streams(&address), [stays.stream()]);
+    assert_eq!(mesh.streams(&address), [stays.stream_id()]);
     for version in 1..5 {
         assert_eq!(value(&mut stays).await, version);
     }
@@ -30,7 +30,7 @@ async fn a_reader_that_may_come_back_is_not_dropped() {
     let (mesh, address) = mesh();
     mesh.set_idle_release(Duration::MAX);
     let rolled = subscribe(&mesh, &address).await;
-    let stream = rolled.stream();
+    let stream = rolled.stream_id();
     let faults = (mesh.drop_goodbyes(&address), mesh.forget_releases(&address));
     drop(rolled);
     for at in 0..100 {
@@ -75,7 +75,7 @@ async fn a_release_is_remembered_for_ten_minutes() {
 async fn a_late_goodbye_hits_no_successor() {
     let (mesh, address) = mesh();
     let first = subscribe(&mesh, &address).await;
-    let mut second = mesh.subscribe(&address, first.stream()).await.unwrap().into_stream();
+    let mut second = mesh.subscribe(&address, first.stream_id()).await.unwrap().into_stream();
     drop(first);
     mesh.write(&address, 2).await.unwrap();
     assert_eq!((value(&mut second).await, value(&mut second).await), (1, 2));
@@ -97,7 +97,7 @@ async fn a_goodbye_is_said_when_the_route_is_back() {
         drop(first);
         assert_eq!(mesh.subscribers(&address), 2, "refused still");
         drop(second);
-        assert_eq!(mesh.streams(&address), [stays.stream()]);
+        assert_eq!(mesh.streams(&address), [stays.stream_id()]);
     }
 }
 
@@ -106,7 +106,7 @@ async fn a_goodbye_is_said_when_the_route_is_back() {
 async fn a_goodbye_that_waited_ends_its_own_registration_alone() {
     let (mesh, address) = mesh();
     let gone = subscribe(&mesh, &address).await;
-    let stream = gone.stream();
+    let stream = gone.stream_id();
     let fault = mesh.refuse_route(&address);
     drop(gone);
     drop(fault);
@@ -117,7 +117,7 @@ async fn a_goodbye_that_waited_ends_its_own_registration_alone() {
     drop(gone);
     drop(lost);
     let back = mesh.subscribe(&address, stream).await.unwrap().into_stream();
-    assert_eq!(mesh.streams(&address), [back.stream()]);
+    assert_eq!(mesh.streams(&address), [back.stream_id()]);
     mesh.write(&address, 2).await.unwrap();
     assert_eq!(mesh.evictions(&address).evicted, 0);
 }
@@ -196,7 +196,7 @@ async fn the_answer_to_an_ask_is_a_delivery() {
     let mut reader = subscribe(&mesh, &address).await;
     for roll in 1..=2 {
         let faults = (mesh.drop_goodbyes(&address), mesh.forget_releases(&address));
-        let stream = reader.stream();
+        let stream = reader.stream_id();
         drop(reader);
         mesh.write(&address, 2 * roll).await.unwrap();
         mesh.write(&address, 2 * roll + 1).await.unwrap();
@@ -231,7 +231,7 @@ async fn a_storm_is_over_those_that_are_served() {
     assert_eq!(in_time(write).await, Ok(2));
     assert_eq!(mesh.evictions(&address).promises, 1, "its goodbye is still to come");
     drop(unreached);
-    assert_eq!(mesh.streams(&address), [vanishes.stream()]);
+    assert_eq!(mesh.streams(&address), [vanishes.stream_id()]);
 
     advance(20 * 60 * SECOND).await;
     let unheard = mesh.drop_goodbyes(&address);
@@ -289,7 +289,7 @@ async fn a_goodbye_to_a_host_that_goes_hits_no_successor() {
                 (subscribe(&mesh, &address).await, subscribe(&mesh, &address).await);
             let unreached = is_late.then(|| mesh.refuse_route(&address));
             let fault = begin(&mesh);
-            let stream = rolled.stream();
+            let stream = rolled.stream_id();
             drop(gone);
             advance(10 * SECOND).await;
             drop((fault, unreached));
@@ -345,7 +345,7 @@ async fn whoever_writes_a_line_may_use_the_mesh() {
     drop((unheard, unknown));
 
     let mut left = vec![subscribe(&mesh, &address).await];
-    let (inner, here, stream) = (mesh.clone(), address.clone(), stays.stream());
+    let (inner, here, stream) = (mesh.clone(), address.clone(), stays.stream_id());
     let _calling = back::calls_back(move || {
         inner.streams(&here);
         inner.evictions(&here);
@@ -362,7 +362,7 @@ async fn whoever_writes_a_line_may_use_the_mesh() {
     assert!(back::calls() > 2, "lines were written");
     // The one that was closed, and the one whose frame was under way when it said goodbye.
     assert_eq!(mesh.evictions(&address).evicted, 2);
-    assert!(mesh.streams(&address).contains(&stays.stream()));
+    assert!(mesh.streams(&address).contains(&stays.stream_id()));
 
     // And recycles the owner that has it written.
     let (inner, here) = (mesh.clone(), address.clone());
@@ -438,7 +438,7 @@ async fn what_was_swallowed_is_told_when_deliveries_arrive_again() {
     let heard = heard::Heard::begin();
     let (mesh, address) = mesh();
     let rolled = subscribe(&mesh, &address).await;
-    let stream = rolled.stream();
+    let stream = rolled.stream_id();
     let faults = (mesh.drop_goodbyes(&address), mesh.forget_releases(&address));
     drop(rolled);
     for at in 0..5 {

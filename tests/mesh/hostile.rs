@@ -47,7 +47,7 @@ async fn a_reader_that_is_replaced_and_whose_waker_panics_harms_no_owner() {
     assert_eq!(value(&mut first).await, 1);
     assert!(first.poll_next_unpin(&mut Context::from_waker(&bomb())).is_pending());
 
-    let again = in_time(mesh.subscribe(&address, first.stream())).await.unwrap();
+    let again = in_time(mesh.subscribe(&address, first.stream_id())).await.unwrap();
     assert_eq!(again.activation(), Some(&owner));
     assert_eq!(in_time(mesh.write(&address, 2)).await, Ok(2));
     let mut again = again.into_stream();

@@ -28,7 +28,7 @@ async fn a_drained_host_tells_its_readers_and_hands_off_without_an_ask() {
     let (mesh, address, owner) = hosted(2);
     let mut prices = subscribe(&mesh, &address).await;
     let (mut news, mut stranger) =
-        (mesh.news(&address, prices.stream()), mesh.news(&address, StreamId::mint()));
+        (mesh.news(&address, prices.stream_id()), mesh.news(&address, StreamId::mint()));
     assert_eq!(value(&mut prices).await, 1);
 
     let fault = mesh.drain_host("host-1");
@@ -81,7 +81,7 @@ async fn who_hears_that_a_host_stops_finds_it_stopping() {
         let other = self::address("rates/usd");
         mesh.store(&other, 7);
         let prices = subscribe(&mesh, &address).await;
-        let mut news = mesh.news(&address, prices.stream());
+        let mut news = mesh.news(&address, prices.stream_id());
         let heard = OnceLock::new();
         let asks = Arc::new(Asks { mesh: mesh.clone(), address: address.clone(), other, heard });
         let waker = Waker::from(Arc::clone(&asks));
@@ -225,7 +225,7 @@ async fn an_ask_in_the_mailbox_of_one_that_leaves_is_refused() {
 async fn a_host_that_lingers_refuses_as_its_owners_until_it_is_let_go() {
     let (mesh, address, owner) = hosted(2);
     let mut prices = subscribe(&mesh, &address).await;
-    let mut news = mesh.news(&address, prices.stream());
+    let mut news = mesh.news(&address, prices.stream_id());
     assert_eq!(value(&mut prices).await, 1);
     let fault = mesh.linger_host("host-1");
     assert!(fault.is_in_force());
@@ -300,7 +300,7 @@ async fn what_a_lingering_host_does_not_have_it_refuses_under_one_tag() {
 async fn a_killed_host_says_nothing_and_comes_back_with_nothing() {
     let (mesh, address, owner) = hosted(1);
     let mut prices = subscribe(&mesh, &address).await;
-    let mut news = mesh.news(&address, prices.stream());
+    let mut news = mesh.news(&address, prices.stream_id());
     assert_eq!(value(&mut prices).await, 1);
     settle().await;
     let held = mesh.hold_state(&self::address("rates/usd"));
@@ -482,7 +482,7 @@ async fn a_route_held_at_one_that_moved_meets_its_tag() {
 async fn an_owner_that_ends_when_its_host_stops_moves_too() {
     let (mesh, address, owner) = hosted(2);
     let prices = subscribe(&mesh, &address).await;
-    let mut news = mesh.news(&address, prices.stream());
+    let mut news = mesh.news(&address, prices.stream_id());
     mesh.recycle(&address);
     settle().await;
     let fault = mesh.drain_host("host-1");
@@ -512,7 +512,7 @@ async fn a_host_that_stops_sends_nothing_after_its_announcements() {
         let (mesh, address, owner) = hosted(1);
         drop(mesh.refuse_host("host-1")); // which leaves it as it was
         let mut prices = subscribe(&mesh, &address).await;
-        let mut news = mesh.news(&address, prices.stream());
+        let mut news = mesh.news(&address, prices.stream_id());
         assert_eq!(value(&mut prices).await, 1);
         let store = mesh.hold_store(&address);
         let mut write = mesh.write(&address, 2).boxed();

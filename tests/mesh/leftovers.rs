@@ -80,7 +80,7 @@ async fn no_task_outlives_its_mesh_whatever_was_done_to_it() {
         for settled in [false, true] {
             let (mesh, address) = family();
             let prices = subscribe(&mesh, &address).await;
-            let news = mesh.news(&address, prices.stream());
+            let news = mesh.news(&address, prices.stream_id());
             settle().await;
             assert!(Handle::current().metrics().num_alive_tasks() >= 2);
             let kept = state(&mesh, &address);
@@ -285,7 +285,7 @@ async fn a_waker_may_call_back() {
         let cx = &mut Context::from_waker(&waker);
         let mut prices = subscribe(&mesh, &address).await;
         assert_eq!(value(&mut prices).await, 1);
-        let mut news = mesh.news(&address, prices.stream());
+        let mut news = mesh.news(&address, prices.stream_id());
         let mut changes = mesh.changes(&address);
         let mut join = mesh.teardown_of(prices.activation()).unwrap();
         let mut wave = mesh.land(&[self::address("rates/chf")]);

@@ -9,7 +9,7 @@ use std::{
 
 use futures::{FutureExt, StreamExt, TryStreamExt, future::join_all, stream::FusedStream};
 use rideout::{
-    Activation, Address, Closing, Kind, News, Refusal, Refused, Rejection, RideError, Ruling,
+    Activation, Address, Classify, Closing, Kind, News, Refusal, Rejection, RideError, Ruling,
     Speaker, StreamId,
     ledger::Key,
     mesh::{FaultGuard, Mesh, NewsStream, Subscription, Update},
@@ -97,7 +97,7 @@ fn is_silent(prices: &mut Subscription<u64>) -> bool {
 /// R2–R4: the owner is recognised by field and by text, its tag is there, and nobody else spoke.
 fn is_by_owner(refusal: &Refusal, asked: &Address, activation: &Activation) {
     let rejection = Rejection::by_owner(Some(activation.clone()));
-    assert_eq!(refusal.ruling(asked), Ruling::Promise(rejection.clone()));
+    assert_eq!(refusal.classify(asked), Ruling::Promise(rejection.clone()));
     assert!(answered_by(&refusal.message, asked), "{refusal}");
     let path = asked.path();
     for other in [&path[..path.len() - 1], &format!("{path}/child")] {

@@ -43,7 +43,7 @@ async fn without_stored_state_the_router_answers_not_found() {
     let mut news = mesh.news(&nowhere, StreamId::mint());
 
     let refusal = refused(&mesh, &nowhere).await;
-    assert_eq!(refusal.ruling(&nowhere), Ruling::Verdict(Kind::NotFound));
+    assert_eq!(refusal.classify(&nowhere), Ruling::Verdict(Kind::NotFound));
     assert_eq!(refusal.speaker(&nowhere), Speaker::Route);
     assert_eq!(mesh.write(&nowhere, 1).await.unwrap_err().kind, Some(Kind::NotFound));
     assert_eq!(mesh.activate(&nowhere).unwrap_err().kind, Some(Kind::NotFound));
@@ -88,7 +88,7 @@ async fn a_recycle_refuses_tears_down_is_announced_and_comes_back() {
     mesh.set_teardown(3 * SECOND);
     let mut prices = subscribe(&mesh, &address).await;
     assert_eq!(value(&mut prices).await, 1);
-    let mut news = mesh.news(&address, prices.stream());
+    let mut news = mesh.news(&address, prices.stream_id());
     let began = Instant::now();
 
     let recycled = mesh.recycle(&address).unwrap();
@@ -177,7 +177,7 @@ async fn what_was_accepted_and_could_not_be_finished_says_so() {
 async fn only_a_recycle_is_announced_and_only_to_subscribers() {
     let (mesh, address) = mesh();
     let mut prices = subscribe(&mesh, &address).await;
-    let mut news = mesh.news(&address, prices.stream());
+    let mut news = mesh.news(&address, prices.stream_id());
 
     let disposed = mesh.dispose(&address).unwrap();
     // The first who asks for the end decides how it ends.

@@ -132,7 +132,7 @@ async fn what_is_parked_is_refused_at_the_teardown() {
 async fn what_is_parked_is_finished_while_its_owner_quiesces() {
     let (mesh, address) = mesh();
     let mut prices = subscribe(&mesh, &address).await;
-    let mut news = mesh.news(&address, prices.stream());
+    let mut news = mesh.news(&address, prices.stream_id());
     let fault = mesh.hold_store(&address);
     let mut parked = [write(&mesh, &address, 2)];
     waits(&mut parked).await;
@@ -170,7 +170,7 @@ async fn what_waits_too_long_fails() {
     settle().await;
     let [first] = first;
     let refusal = first.now_or_never().expect("after 30 s").unwrap_err();
-    assert_eq!(refusal.ruling(&address), Ruling::Verdict(Kind::Failed));
+    assert_eq!(refusal.classify(&address), Ruling::Verdict(Kind::Failed));
     assert_eq!(refusal.activation.as_ref(), Some(&owner));
     assert!(refusal.message.contains("cannot finish WriteRequest, behind gate `store`"));
     waits(&mut second).await;
@@ -194,7 +194,7 @@ async fn a_full_backlog_fails_what_comes() {
     waits(&mut parked).await;
     for _ in 0..3 {
         let refusal = in_time(write(&mesh, &address, 2)).await.unwrap_err();
-        assert_eq!(refusal.ruling(&address), Ruling::Verdict(Kind::Failed));
+        assert_eq!(refusal.classify(&address), Ruling::Verdict(Kind::Failed));
         assert!(refusal.message.contains("512 wait already"), "{refusal}");
     }
     assert_eq!(mesh.read(&address).await.unwrap().value, 1);
@@ -223,7 +223,7 @@ async fn while_there_is_no_state_requests_wait() {
     let began = Instant::now();
     let parked = [read(&mesh, &address), write(&mesh, &address, 2)];
     for refusal in in_time(join_all(parked)).await {
-        assert_eq!(refusal.unwrap_err().ruling(&address), Ruling::Verdict(Kind::Failed));
+        assert_eq!(refusal.unwrap_err().classify(&address), Ruling::Verdict(Kind::Failed));
     }
     assert_eq!(began.elapsed(), 30 * SECOND);
 }
@@ -268,7 +268,7 @@ async fn a_patch_that_panics_fails_alone() {
     drop(fault);
     assert_eq!(join_all(before).await, [Ok(2)]);
     let refusal = in_time(panics).await.unwrap_err();
-    assert_eq!(refusal.ruling(&address), Ruling::Verdict(Kind::Failed));
+    assert_eq!(refusal.classify(&address), Ruling::Verdict(Kind::Failed));
     assert!(!refusal.is_never_applied(&address));
     assert_eq!(in_time(after).await, Ok(3));
     let expected = [(1, 1, 1), (2, 2, 2), (3, 3, 23)];
@@ -296,7 +296,7 @@ async fn a_deletion_is_not_undone_by_what_was_parked() {
     }
     torn_down(&mesh, &owner).await;
     let refusal = mesh.write(&address, 2).await.unwrap_err();
-    assert_eq!(refusal.ruling(&address), Ruling::Verdict(Kind::NotFound));
+    assert_eq!(refusal.classify(&address), Ruling::Verdict(Kind::NotFound));
     assert_eq!(changes.next().now_or_never(), None);
 }
 

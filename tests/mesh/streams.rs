@@ -150,7 +150,7 @@ async fn a_subscriber_without_a_sign_of_life_is_released() {
     assert_eq!(mesh.subscribers(&address), 3);
     for _ in 0..9 {
         advance(MINUTE).await;
-        mesh.beat(&address, beating.stream());
+        mesh.beat(&address, beating.stream_id());
         mesh.write(&address, 2).await.unwrap(); // frames are no sign
         assert_eq!(mesh.subscribers(&address), 3);
     }
@@ -159,9 +159,10 @@ async fn a_subscriber_without_a_sign_of_life_is_released() {
     assert_eq!(mesh.subscribers(&address), 1);
 
     // R26: the one that is there all the same finds out by its next beat.
-    let mut news = [mesh.news(&address, silent.stream()), mesh.news(&address, beating.stream())];
-    mesh.beat(&address, silent.stream());
-    mesh.beat(&address, beating.stream());
+    let mut news =
+        [mesh.news(&address, silent.stream_id()), mesh.news(&address, beating.stream_id())];
+    mesh.beat(&address, silent.stream_id());
+    mesh.beat(&address, beating.stream_id());
     settle().await;
     let owner = mesh.activation_of(&address);
     assert_eq!(told(&mut news[0]), [News::NotServing(owner)]);
@@ -366,10 +367,10 @@ async fn a_release_for_idleness_is_announced_to_whom_it_releases() {
     let (mesh, address) = mesh();
     let silent = subscribe(&mesh, &address).await;
     let beating = subscribe(&mesh, &address).await;
-    let mut news = [&silent, &beating].map(|prices| mesh.news(&address, prices.stream()));
+    let mut news = [&silent, &beating].map(|prices| mesh.news(&address, prices.stream_id()));
     for _ in 0..9 {
         advance(MINUTE).await;
-        mesh.beat(&address, beating.stream());
+        mesh.beat(&address, beating.stream_id());
         settle().await;
     }
     assert_eq!((told(&mut news[0]), mesh.subscribers(&address)), (vec![], 2));

@@ -96,7 +96,7 @@ async fn a_tree_ends_together_children_first_and_in_silence() {
     mesh.set_teardown(3 * SECOND);
     let readers = join_all(tree.addresses.iter().map(|it| subscribe(mesh, it))).await;
     let mut news: Vec<_> =
-        readers.iter().map(|prices| mesh.news(prices.address(), prices.stream())).collect();
+        readers.iter().map(|prices| mesh.news(prices.address(), prices.stream_id())).collect();
     let mut joins: Vec<_> =
         tree.owners.iter().map(|owner| mesh.teardown_of(owner).unwrap()).collect();
 

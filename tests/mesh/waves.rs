@@ -18,7 +18,7 @@ async fn a_landing_recycles_each_once_and_no_successor() {
     let (mesh, [first, second], owners) = two();
     let nowhere = address("rates/chf");
     let prices = [subscribe(&mesh, &first).await, subscribe(&mesh, &second).await];
-    let mut news = mesh.news(&first, prices[0].stream());
+    let mut news = mesh.news(&first, prices[0].stream_id());
     mesh.set_teardown(7 * SECOND);
     assert_eq!(mesh.recycle(&second).as_ref(), Some(&owners[1])); // slow, and in the wave
     mesh.set_teardown(SECOND);
@@ -92,7 +92,7 @@ async fn a_landing_on_a_tree_recycles_whom_it_names() {
     }
     let readers = join_all(addresses.iter().map(|address| subscribe(&mesh, address))).await;
     let mut news: Vec<_> =
-        readers.iter().map(|prices| mesh.news(prices.address(), prices.stream())).collect();
+        readers.iter().map(|prices| mesh.news(prices.address(), prices.stream_id())).collect();
     let wave = mesh.land(&addresses[..2]);
     in_time(wave).await;
     advance(10 * SECOND).await;
@@ -106,7 +106,7 @@ async fn a_deletion_is_announced_and_then_nothing_is_there() {
     let (mesh, address) = mesh();
     let mut prices = subscribe(&mesh, &address).await;
     assert_eq!(value(&mut prices).await, 1);
-    let mut news = mesh.news(&address, prices.stream());
+    let mut news = mesh.news(&address, prices.stream_id());
     let owner = mesh.delete(&address).unwrap();
     let refusal = refused(&mesh, &address).await;
     is_by_owner(&refusal, &address, &owner);
@@ -172,7 +172,7 @@ async fn a_teardown_without_progress_is_forced() {
         }
         mesh.set_teardown(Duration::MAX);
         let prices = subscribe(&mesh, &address).await;
-        let mut news = mesh.news(&address, prices.stream());
+        let mut news = mesh.news(&address, prices.stream_id());
         let owner = mesh.recycle(&address).unwrap();
         let began = Instant::now();
         torn_down(&mesh, &owner).await;
@@ -192,7 +192,7 @@ async fn an_owner_that_is_forced_while_it_quiesces_leaves_nobody_without_a_word(
     mesh.store(&address, 1);
     mesh.set_watchdog(SECOND);
     let prices = subscribe(&mesh, &address).await;
-    let mut news = mesh.news(&address, prices.stream());
+    let mut news = mesh.news(&address, prices.stream_id());
     let _fault = mesh.hold_store(&address);
     let mut write = mesh.write(&address, 2).boxed();
     assert!((&mut write).now_or_never().is_none());

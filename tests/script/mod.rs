@@ -28,7 +28,7 @@ use futures::{
     stream,
 };
 use rideout::{
-    Activation, Address, Cause, Charge, Closing, Kind, News, Refusal, Refused, RideError, RideOut,
+    Activation, Address, Cause, Charge, Classify, Closing, Kind, News, Refusal, RideError, RideOut,
     Ruling, StreamId,
     rider::{Answer, Ask, NoJoin, NoNews},
 };
@@ -305,7 +305,7 @@ where
         let seen = match next {
             Some(Ok(item)) => Seen::Item(item),
             Some(Err(RideError::GaveUp { report, .. })) => Seen::GaveUp(report.cause),
-            Some(Err(RideError::Verdict(refusal))) => match refusal.ruling(&address()) {
+            Some(Err(RideError::Verdict(refusal))) => match refusal.classify(&address()) {
                 Ruling::Verdict(kind) => Seen::Verdict(kind),
                 Ruling::Promise(_) => panic!("a promise is no verdict: {refusal}"),
             },

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::{Stream, StreamExt, stream};
 use rideout::{
-    Budget, Charge, News, Refusal, Refused, RideError, Ruling,
+    Budget, Charge, Classify, News, Refusal, RideError, Ruling,
     rider::{Nudger, Phase},
 };
 use tracing::Level;
@@ -138,7 +138,7 @@ fn phase(phase: Phase<u64>) -> Seen {
 
 fn ended(error: RideError<Refusal>) -> Seen {
     match error {
-        RideError::Verdict(refusal) => match refusal.ruling(&scripted::address()) {
+        RideError::Verdict(refusal) => match refusal.classify(&scripted::address()) {
             Ruling::Verdict(kind) => Seen::Verdict(kind),
             Ruling::Promise(_) => panic!("a promise is no verdict: {refusal}"),
         },

@@ -13,7 +13,7 @@ async fn a_subscriber_that_a_bare_recycle_stranded() {
             let (mesh, address) = mesh();
             let rider = deaf(&mesh, &address);
             let only_beats = |news: &News| ready(matches!(news, News::NotServing(_)));
-            let news = mesh.news(&address, rider.stream()).filter(only_beats);
+            let news = mesh.news(&address, rider.stream_id()).filter(only_beats);
             let mut rider = rider.news(news);
             if beats {
                 let (mesh, address) = (mesh.clone(), address.clone());
@@ -58,9 +58,9 @@ fn a_hundred_thousand_beats_to_an_owner_that_is_gone() {
     let sent = Arc::new(AtomicU32::new(0));
     let (counted, beating, beaten) = (Arc::clone(&sent), mesh.clone(), address.clone());
     let rider = deaf(&mesh, &address);
-    let news = mesh.news(&address, rider.stream());
-    let mut heard = mesh.news(&address, rider.stream());
-    let rider = rider.news(news).beat_every(10 * MS).keep_alive(move |beat| {
+    let news = mesh.news(&address, rider.stream_id());
+    let mut heard = mesh.news(&address, rider.stream_id());
+    let rider = rider.news(news).keep_alive_interval(10 * MS).keep_alive(move |beat| {
         counted.fetch_add(1, Relaxed);
         beating.beat(&beaten, beat.stream);
     });

@@ -19,10 +19,10 @@ use futures::{
     stream::{FusedStream, Pending},
 };
 use rideout::{
-    Activation, Address, Axis, Budget, Cause, Charge, GaveUp, Key, Kind, Ledger, News, Phase,
-    Refusal, Refused, Rejection, RideError, RideOut, Ruling, Seam, StreamId,
+    Activation, Address, Axis, Budget, Cause, Charge, Classify, GaveUp, Key, Kind, Ledger, News,
+    Phase, Refusal, Rejection, RideError, RideOut, Ruling, Seam, StreamId,
     mesh::{FaultGuard, Mesh, NewsStream, Subscription, Update},
-    owner::{Disposing, Lifecycle, Message, Voice},
+    owner::{Disposing, Lifecycle, Message, ReplyPath},
     rider::{Nudger, Source},
 };
 use tokio::{
@@ -189,6 +189,6 @@ fn deaf(
 /// R2–R4: a promise by the owner's activation, by its fields and by its text alone.
 fn is_by_owner(refusal: &Refusal, asked: &Address, activation: &Activation) {
     let rejection = Rejection::by_owner(Some(activation.clone()));
-    assert_eq!(refusal.ruling(asked), Ruling::Promise(rejection.clone()), "{refusal}");
+    assert_eq!(refusal.classify(asked), Ruling::Promise(rejection.clone()), "{refusal}");
     assert_eq!(Refusal::from_text(&refusal.message).promise(asked), Some(rejection), "{refusal}");
 }

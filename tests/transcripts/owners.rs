@@ -18,7 +18,7 @@ async fn one_teardown_counted_twice() {
     let mut rider = mesh.ride_out(&address).phases();
     assert_eq!(value(ride(&mut rider).await.1), 1);
     let witness = subscribe(&mesh, &address).await;
-    let mut news = mesh.news(&address, witness.stream());
+    let mut news = mesh.news(&address, witness.stream_id());
     let owner = witness.activation().clone();
     let route = mesh.hold_route(&address).unwrap();
     let hold = mesh.hold_store(&address);
@@ -71,7 +71,7 @@ async fn a_held_re_assert_that_nobody_answered() {
     let (mesh, address) = mesh();
     let hold = mesh.hold_state(&address);
     let rider = mesh.ride_out(&address);
-    let stream = rider.stream();
+    let stream = rider.stream_id();
     let mut rider = rider.phases();
     assert_eq!(look(&mut rider), []);
     settle().await;
@@ -152,7 +152,7 @@ impl Message for Handled<'_> {
         "HandledRequest"
     }
 
-    fn refuse(self, refusal: Refusal, _: Voice) {
+    fn refuse(self, refusal: Refusal, _: ReplyPath) {
         *self.0 = Some(refusal);
     }
 }
@@ -217,7 +217,7 @@ async fn a_drain_sentence_worded_by_hand() {
         "Hub prices/eur is shutting down; retry later",
     ] {
         let refusal = Refusal::from_text(by_hand);
-        assert_eq!(refusal.ruling(&address), Ruling::Verdict(Kind::Unknown), "{by_hand}");
+        assert_eq!(refusal.classify(&address), Ruling::Verdict(Kind::Unknown), "{by_hand}");
         let mut asks = 0;
         let mut rider = RideOut::new(address.clone(), |_| {
             asks += 1;
@@ -252,7 +252,7 @@ async fn a_leaving_host_that_answered_into_the_void() {
     assert_eq!(value(ride(&mut rider).await.1), 1);
     let mut witness = subscribe(&mesh, &address).await;
     let owner = witness.activation().clone();
-    let mut news = mesh.news(&address, witness.stream());
+    let mut news = mesh.news(&address, witness.stream_id());
     assert!(in_time(witness.next()).await.is_some());
     let hold = mesh.hold_store(&address);
     let accepted = waits(mesh.write(&address, 2).boxed());
@@ -318,7 +318,7 @@ async fn five_activations_in_five_seconds() {
     // R43: a plain dispose is silent and starts nothing; the next ask, and no other, starts one.
     let (mesh, address) = mesh();
     let streams = join_all((0..5).map(|_| subscribe(&mesh, &address))).await;
-    let mut news: Vec<_> = streams.iter().map(|it| mesh.news(&address, it.stream())).collect();
+    let mut news: Vec<_> = streams.iter().map(|it| mesh.news(&address, it.stream_id())).collect();
     let disposed = mesh.dispose(&address).unwrap();
     torn_down(&mesh, &disposed).await;
     for _ in 0..60 {
@@ -341,7 +341,7 @@ async fn five_activations_in_five_seconds() {
 
     // The control: a recycle is announced.
     let stream = subscribe(&mesh, &address).await;
-    let mut heard = mesh.news(&address, stream.stream());
+    let mut heard = mesh.news(&address, stream.stream_id());
     let recycled = mesh.recycle(&address).unwrap();
     torn_down(&mesh, &recycled).await;
     assert_eq!(told(&mut heard), [News::Ended(Some(recycled))]);

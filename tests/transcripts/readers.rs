@@ -97,7 +97,7 @@ async fn not_found_on_a_re_ask() {
     let heard = Heard::begin();
     let (mesh, address) = mesh();
     let mut rider = mesh.ride_out(&address);
-    let stream = rider.stream();
+    let stream = rider.stream_id();
     assert_eq!(in_time(rider.next()).await.unwrap().unwrap().value, 1);
     advance(SECOND).await;
     assert!(rider.next().now_or_never().is_none());
@@ -108,7 +108,7 @@ async fn not_found_on_a_re_ask() {
     let Some(Some(Err(RideError::Verdict(refusal)))) = rider.next().now_or_never() else {
         panic!("the poll that asks hears the verdict");
     };
-    assert_eq!(refusal.ruling(&address), Ruling::Verdict(Kind::NotFound));
+    assert_eq!(refusal.classify(&address), Ruling::Verdict(Kind::NotFound));
     assert_eq!(mesh.asks(&address), 2);
     assert!(matches!(rider.next().now_or_never(), Some(None)));
 
@@ -150,7 +150,7 @@ async fn no_router_says_not_found_during_a_roll() {
             faults.extend(befalls(&mesh, host));
             is_no_verdict(&mesh, &address, world).await;
             let refusal = refused(&mesh, &nowhere).await;
-            let is_absent = refusal.ruling(&nowhere) == Ruling::Verdict(Kind::NotFound);
+            let is_absent = refusal.classify(&nowhere) == Ruling::Verdict(Kind::NotFound);
             assert!(is_absent || refusal.promise(&nowhere).is_some(), "{world}: {refusal}");
         }
         for _ in 0..4 {

@@ -11,7 +11,7 @@ pub struct Frame<K, S, A> {
     /// Whose it is.
     pub key: K,
     /// The attempt that the stream was asked for by. With the key it names the registration, also where
-    /// the sending fails and the subscriber is to be [dropped](super::Served::unsubscribe) for it (`R50`).
+    /// the sending fails and the subscriber is to be [dropped](super::Subscribers::unsubscribe) for it (`R50`).
     pub attempt: u32,
     /// Where it goes.
     pub sink: S,
@@ -21,7 +21,7 @@ pub struct Frame<K, S, A> {
     pub acknowledgements: Vec<A>,
 }
 
-/// What an ask led to. Without a frame its answer is held, or given back after the [end](super::Served::end).
+/// What an ask led to. Without a frame its answer is held, or given back after the [end](super::Subscribers::end).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "an ask is answered by its frame, or refused"]
 #[non_exhaustive]
@@ -29,7 +29,7 @@ pub struct Asked<K, S, A> {
     /// The state, and the acknowledgement to be given after it.
     pub frame: Option<Frame<K, S, A>>,
     /// The sink that no frame goes to from here on: that of the registration before, where this is a
-    /// refresh, or the asker's own after the [end](super::Served::end).
+    /// refresh, or the asker's own after the [end](super::Subscribers::end).
     pub replaced: Option<S>,
     /// An answer to be refused as one that could not be finished: the oldest that was held, where 16 are
     /// held already, or the asker's own after the end.

@@ -7,7 +7,7 @@ use crate::{address::Address, diagnosis::Shape};
 /// How a read ends without a value (`R29`).
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum ReadError<E> {
+pub enum PointReadError<E> {
     /// The address answered that there is nothing: the only evidence of absence.
     Absent(E),
     /// The address answered with another verdict.
@@ -58,25 +58,25 @@ impl<E> fmt::Display for Recycling<E> {
     }
 }
 
-impl<E: fmt::Display> fmt::Display for ReadError<E> {
+impl<E: fmt::Display> fmt::Display for PointReadError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ReadError::Absent(error) | ReadError::Verdict(error) => error.fmt(f),
-            ReadError::Recycling(recycling) => recycling.fmt(f),
-            ReadError::TimedOut { address, asks, deadline } => {
+            PointReadError::Absent(error) | PointReadError::Verdict(error) => error.fmt(f),
+            PointReadError::Recycling(recycling) => recycling.fmt(f),
+            PointReadError::TimedOut { address, asks, deadline } => {
                 write!(f, "{address} did not answer {asks} asks within the deadline {deadline:?}")
             }
         }
     }
 }
 
-impl<E: Error + 'static> Error for ReadError<E> {
+impl<E: Error + 'static> Error for PointReadError<E> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             // Displayed as the error itself, so its source is what comes next.
-            ReadError::Absent(error) | ReadError::Verdict(error) => error.source(),
-            ReadError::Recycling(recycling) => Some(&recycling.last),
-            ReadError::TimedOut { .. } => None,
+            PointReadError::Absent(error) | PointReadError::Verdict(error) => error.source(),
+            PointReadError::Recycling(recycling) => Some(&recycling.last),
+            PointReadError::TimedOut { .. } => None,
         }
     }
 }

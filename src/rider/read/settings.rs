@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use futures_core::Stream;
 
-use super::Read;
+use super::PointRead;
 use crate::{
     budget::Budget,
     refusal::News,
     time::{Clock, Timer},
 };
 
-impl<A, Fut, E, N, T: Clock> Read<A, Fut, E, N, T> {
+impl<A, Fut, E, N, T: Clock> PointRead<A, Fut, E, N, T> {
     /// Sets the deadline (10 s).
     ///
     /// # Examples
@@ -19,19 +19,19 @@ impl<A, Fut, E, N, T: Clock> Read<A, Fut, E, N, T> {
     /// ```
     /// use std::time::Duration;
     ///
-    /// use rideout::{Read, ReadError, Refusal};
+    /// use rideout::{PointRead, PointReadError, Refusal};
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let address: rideout::Address = "prices/eur".parse()?;
     /// let leaving = Refusal::host_cannot_route(&address);
-    /// let price = Read::new(address, move |_| {
+    /// let price = PointRead::new(address, move |_| {
     ///     let answer = Err::<u32, _>(leaving.clone());
     ///     async move { answer }
     /// })
     /// .deadline(Duration::from_secs(2));
     ///
-    /// let Err(ReadError::Recycling(spent)) = price.await else { panic!() };
+    /// let Err(PointReadError::Recycling(spent)) = price.await else { panic!() };
     /// assert_eq!((spent.asks, spent.owners), (4, 0)); // at 0, 500, 1000 and 1500 ms
     /// # Ok(())
     /// # }
@@ -53,13 +53,13 @@ impl<A, Fut, E, N, T: Clock> Read<A, Fut, E, N, T> {
     ///
     /// ```
     /// use futures::stream;
-    /// use rideout::{News, Read, Refusal};
+    /// use rideout::{News, PointRead, Refusal};
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let address: rideout::Address = "prices/eur".parse()?;
     /// let leaving = Refusal::host_cannot_route(&address);
-    /// let price = Read::new(address, move |ask| {
+    /// let price = PointRead::new(address, move |ask| {
     ///     let answer = if ask.attempt == 1 { Err(leaving.clone()) } else { Ok(101) };
     ///     async move { answer }
     /// })
@@ -71,12 +71,12 @@ impl<A, Fut, E, N, T: Clock> Read<A, Fut, E, N, T> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn news<M: Stream<Item = News>>(self, news: M) -> Read<A, Fut, E, M, T> {
-        Read::from_parts(self.state, Some(news), self.timer)
+    pub fn news<M: Stream<Item = News>>(self, news: M) -> PointRead<A, Fut, E, M, T> {
+        PointRead::from_parts(self.state, Some(news), self.timer)
     }
 
     /// Gives the read another clock than tokio's.
-    pub fn timer<U: Timer>(self, timer: U) -> Read<A, Fut, E, N, U> {
-        Read::from_parts(self.state, self.news, timer)
+    pub fn timer<U: Timer>(self, timer: U) -> PointRead<A, Fut, E, N, U> {
+        PointRead::from_parts(self.state, self.news, timer)
     }
 }

@@ -11,6 +11,7 @@ use futures_core::Stream;
 use super::{LOOK_AFTER, PhaseOf, Ride, Turn};
 use crate::{
     carrier::RideError,
+    classify::{Classify, Ruling},
     refusal::{News, Rejection},
     rider::{
         Join, Phase, Source,
@@ -18,7 +19,6 @@ use crate::{
     },
     time::Timer,
     unwind::guarded,
-    verdict::{Refused, Ruling},
 };
 
 impl<A, J, N, P, T> Ride<A, J, N, P, T>
@@ -81,7 +81,7 @@ where
             Poll::Ready(Some(Err(error))) => {
                 // Over, whatever its ruling says, or panics instead.
                 live.set(None);
-                match error.ruling(self.state.carrier.address()) {
+                match error.classify(self.state.carrier.address()) {
                     Ruling::Verdict(_) => Turn::Yield(Some(Err(RideError::Verdict(error)))),
                     Ruling::Promise(rejection) => self.lose(live, rejection, Some(error)),
                 }

@@ -40,7 +40,7 @@ where
             return false;
         }
         // The next one is under way already: a panic costs one beat at most.
-        let (stream, activation) = (self.state.carrier.stream(), opened.by.clone());
+        let (stream, activation) = (self.state.carrier.stream_id(), opened.by.clone());
         keep_alive.send(Beat { stream, activation });
         true
     }

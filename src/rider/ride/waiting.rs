@@ -87,7 +87,7 @@ where
         waits.over();
         // Its limit is not made yet.
         *sleeps_until = None;
-        let (stream, attempt) = (carrier.stream(), carrier.asking());
+        let (stream, attempt) = (carrier.stream_id(), carrier.asking());
         let ask = source.ask(Ask { stream, attempt, charge, resume: resume.clone() });
         self.set(Stage::Asking { ask, limit: None });
         Turn::Again

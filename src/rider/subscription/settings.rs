@@ -250,13 +250,13 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     /// let mut asked_for = RideOut::new("x".parse()?, |ask| async move {
     ///     Ok(stream::iter([Ok::<_, Refusal>(ask.stream)]))
     /// });
-    /// let stream = asked_for.stream();
+    /// let stream = asked_for.stream_id();
     /// assert_eq!(asked_for.try_next().await?, Some(stream));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn stream(&self) -> StreamId {
-        self.ride.state.carrier.stream()
+    pub fn stream_id(&self) -> StreamId {
+        self.ride.state.carrier.stream_id()
     }
 
     /// Returns a handle by which any thread may ask for a re-ask.

@@ -41,13 +41,13 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     ///     let frames = if ask.attempt == 1 { vec![(1, "a"), (3, "c")] } else { vec![(1, "abc")] };
     ///     Ok(stream::iter(frames.into_iter().map(Ok::<_, Refusal>)).chain(stream::pending()))
     /// })
-    /// .number(|(number, _)| *number);
+    /// .frame_number(|(number, _)| *number);
     /// let texts = frames.map_ok(|(_, text)| text).take(3).try_collect::<Vec<_>>().await?;
     /// assert_eq!(texts, ["a", "c", "abc"]);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn number(mut self, of: fn(&A::Item) -> u64) -> Self {
+    pub fn frame_number(mut self, of: fn(&A::Item) -> u64) -> Self {
         self.ride.state.number = Some(of);
         self.watched = true;
         self
@@ -56,7 +56,7 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     /// Sends beats while the rider is live, so that an owner that moved away silently is found without
     /// any write (`R26`).
     ///
-    /// `beat` is called 5 s after each answer, then every 45 s ([`beat_every`](RideOut::beat_every)). It
+    /// `beat` is called 5 s after each answer, then every 45 s ([`keep_alive_interval`](RideOut::keep_alive_interval)). It
     /// says which stream is still read, to whoever serves the address now. What it sends is never
     /// awaited, and nothing is kept of it. It is called within a poll of the rider, so it must not
     /// block: it puts a message into a channel, or spawns. An owner that does not serve that stream
@@ -129,7 +129,7 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     ///     Ok(stream::pending::<Result<u32, Refusal>>())
     /// })
     /// .keep_alive(move |beat| sender.unbounded_send(beat).unwrap_or_default())
-    /// .beat_every(Duration::from_secs(60));
+    /// .keep_alive_interval(Duration::from_secs(60));
     ///
     /// let hour = tokio::time::timeout(Duration::from_secs(3600), prices.count());
     /// assert!(hour.await.is_err(), "it is live to the end");
@@ -137,7 +137,7 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn beat_every(mut self, interval: Duration) -> Self {
+    pub fn keep_alive_interval(mut self, interval: Duration) -> Self {
         self.ride.state.beat_interval = interval.max(LEAST_INTERVAL);
         self
     }

@@ -29,7 +29,7 @@ pub enum Ruling {
 /// ```
 /// use std::fmt;
 ///
-/// use rideout::{Address, Kind, Refusal, Refused, Rejection, Ruling};
+/// use rideout::{Address, Kind, Refusal, Classify, Rejection, Ruling};
 ///
 /// #[derive(Debug)]
 /// enum ClientError {
@@ -48,10 +48,10 @@ pub enum Ruling {
 ///     }
 /// }
 ///
-/// impl Refused for ClientError {
-///     fn ruling(&self, asked: &Address) -> Ruling {
+/// impl Classify for ClientError {
+///     fn classify(&self, asked: &Address) -> Ruling {
 ///         match self {
-///             ClientError::Refused(refusal) => refusal.ruling(asked),
+///             ClientError::Refused(refusal) => refusal.classify(asked),
 ///             ClientError::HostUnreachable => Ruling::Promise(Rejection::by_route()),
 ///             ClientError::BadRequest => Ruling::Verdict(Kind::Rejected),
 ///         }
@@ -60,18 +60,18 @@ pub enum Ruling {
 ///
 /// let asked: Address = "prices/eur".parse()?;
 /// let error = ClientError::Refused(Refusal::no_node(&asked));
-/// assert_eq!(error.ruling(&asked), Ruling::Verdict(Kind::NotFound));
+/// assert_eq!(error.classify(&asked), Ruling::Verdict(Kind::NotFound));
 /// # Ok::<(), rideout::address::InvalidAddress>(())
 /// ```
-pub trait Refused {
+pub trait Classify {
     /// Returns what the error means to one who asked `asked`.
     ///
     /// The address decides who spoke: the sentence of another owner is not this owner's.
-    fn ruling(&self, asked: &Address) -> Ruling;
+    fn classify(&self, asked: &Address) -> Ruling;
 }
 
-impl Refused for Refusal {
-    fn ruling(&self, asked: &Address) -> Ruling {
+impl Classify for Refusal {
+    fn classify(&self, asked: &Address) -> Ruling {
         match self.promise(asked) {
             Some(rejection) => Ruling::Promise(rejection),
             None => Ruling::Verdict(self.kind.unwrap_or_default()),
@@ -79,27 +79,27 @@ impl Refused for Refusal {
     }
 }
 
-impl Refused for Infallible {
-    fn ruling(&self, _: &Address) -> Ruling {
+impl Classify for Infallible {
+    fn classify(&self, _: &Address) -> Ruling {
         match *self {}
     }
 }
 
-impl<T: Refused + ?Sized> Refused for &T {
-    fn ruling(&self, asked: &Address) -> Ruling {
-        (**self).ruling(asked)
+impl<T: Classify + ?Sized> Classify for &T {
+    fn classify(&self, asked: &Address) -> Ruling {
+        (**self).classify(asked)
     }
 }
 
-impl<T: Refused + ?Sized> Refused for Box<T> {
-    fn ruling(&self, asked: &Address) -> Ruling {
-        (**self).ruling(asked)
+impl<T: Classify + ?Sized> Classify for Box<T> {
+    fn classify(&self, asked: &Address) -> Ruling {
+        (**self).classify(asked)
     }
 }
 
-impl<T: Refused + ?Sized> Refused for Arc<T> {
-    fn ruling(&self, asked: &Address) -> Ruling {
-        (**self).ruling(asked)
+impl<T: Classify + ?Sized> Classify for Arc<T> {
+    fn classify(&self, asked: &Address) -> Ruling {
+        (**self).classify(asked)
     }
 }
 
@@ -146,8 +146,8 @@ impl<E> Judged<E> {
     }
 }
 
-impl<E> Refused for Judged<E> {
-    fn ruling(&self, _: &Address) -> Ruling {
+impl<E> Classify for Judged<E> {
+    fn classify(&self, _: &Address) -> Ruling {
         self.ruling.clone()
     }
 }

@@ -3,21 +3,21 @@
 /// # Examples
 ///
 /// ```
-/// use rideout::owner::{Ending, Lifecycle, Voice};
+/// use rideout::owner::{Ending, Lifecycle, ReplyPath};
 ///
 /// let parent = Lifecycle::new("prices".parse()?);
 /// let child = parent.child("prices/eur".parse()?)?;
-/// assert_eq!(child.voice(), Voice::Owner);
+/// assert_eq!(child.reply_path(), ReplyPath::Owner);
 ///
 /// child.force(); // it sends nothing any more
-/// assert_eq!(child.voice(), Voice::Parent);
+/// assert_eq!(child.reply_path(), ReplyPath::Parent);
 ///
 /// parent.dispose(Ending::dispose());
-/// assert_eq!(child.voice(), Voice::InProcess);
+/// assert_eq!(child.reply_path(), ReplyPath::InProcess);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Voice {
+pub enum ReplyPath {
     /// The owner can send it.
     Owner,
     /// The owner can send nothing any more, and its parent can.

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use rideout::{
-    Activation, Address, Closing, Judged, Kind, Party, Refusal, Refused, Rejection, Ruling, Speaker,
+    Activation, Address, Classify, Closing, Judged, Kind, Party, Refusal, Rejection, Ruling,
+    Speaker,
 };
 
 fn address(text: &str) -> Address {
@@ -24,7 +25,7 @@ fn a_kind_that_is_present_wins_over_any_text() {
 
     for &kind in Kind::ALL {
         for message in [&*promise.message, "", "Host is shutting down, cannot route to x", "no"] {
-            let ruling = Refusal::new(kind, message).ruling(&x);
+            let ruling = Refusal::new(kind, message).classify(&x);
             assert_eq!(matches!(ruling, Ruling::Promise(_)), kind == Kind::ShuttingDown);
             if kind != Kind::ShuttingDown {
                 assert_eq!(ruling, Ruling::Verdict(kind));
@@ -33,10 +34,10 @@ fn a_kind_that_is_present_wins_over_any_text() {
     }
 
     // With neither banner nor tag the promise is the route's.
-    let ruling = Refusal::new(Kind::ShuttingDown, "later").ruling(&x);
+    let ruling = Refusal::new(Kind::ShuttingDown, "later").classify(&x);
     assert_eq!(ruling, Ruling::Promise(Rejection::by_route()));
     // Text alone that says nothing known.
-    assert_eq!(Refusal::from_text("later").ruling(&x), Ruling::Verdict(Kind::Unknown));
+    assert_eq!(Refusal::from_text("later").classify(&x), Ruling::Verdict(Kind::Unknown));
 }
 
 #[test]
@@ -51,7 +52,7 @@ fn the_hint_travels_with_a_promise() {
         Refusal::from_text(Refusal::mesh_cannot_route(&x).message),
     ] {
         assert_eq!(refusal.promise(&x).unwrap().not_before, None);
-        let Ruling::Promise(rejection) = refusal.with_retry_after(hint).ruling(&x) else {
+        let Ruling::Promise(rejection) = refusal.with_retry_after(hint).classify(&x) else {
             panic!("a promise");
         };
         assert_eq!(rejection.not_before, Some(hint));
@@ -62,20 +63,20 @@ fn the_hint_travels_with_a_promise() {
 fn wrappers_rule_like_what_they_hold() {
     let x = address("x");
     let refusal = Closing::new(x.clone()).activation(activation("AA")).at_the_door("what");
-    let ruling = refusal.ruling(&x);
+    let ruling = refusal.classify(&x);
 
-    fn by_reference(error: impl Refused, asked: &Address) -> Ruling {
-        error.ruling(asked)
+    fn by_reference(error: impl Classify, asked: &Address) -> Ruling {
+        error.classify(asked)
     }
     assert_eq!(by_reference(&refusal, &x), ruling);
     assert_eq!(by_reference(Box::new(refusal.clone()), &x), ruling);
-    assert_eq!(by_reference(Box::new(refusal.clone()) as Box<dyn Refused>, &x), ruling);
+    assert_eq!(by_reference(Box::new(refusal.clone()) as Box<dyn Classify>, &x), ruling);
     assert_eq!(
-        by_reference(Arc::new(refusal.clone()) as Arc<dyn Refused + Send + Sync>, &x),
+        by_reference(Arc::new(refusal.clone()) as Arc<dyn Classify + Send + Sync>, &x),
         ruling
     );
 
-    fn takes_part<E: Refused>() {}
+    fn takes_part<E: Classify>() {}
     takes_part::<Infallible>();
 }
 
@@ -85,19 +86,22 @@ fn a_foreign_error_is_judged_by_its_user_and_shown_as_itself() {
     let cause = io::Error::new(io::ErrorKind::ConnectionReset, "cut");
 
     let judged = Judged::promise(cause, Rejection::by_route());
-    assert_eq!(judged.ruling(&x), Ruling::Promise(Rejection::by_route()));
+    assert_eq!(judged.classify(&x), Ruling::Promise(Rejection::by_route()));
     assert_eq!(judged.to_string(), "cut");
 
     #[derive(Debug, thiserror::Error)]
     #[error("outer")]
     struct Outer(#[source] Refusal);
     let verdict = Judged::verdict(Outer(Refusal::from_text("inner")), Kind::Failed);
-    assert_eq!(verdict.ruling(&x), Ruling::Verdict(Kind::Failed));
+    assert_eq!(verdict.classify(&x), Ruling::Verdict(Kind::Failed));
     // Its source is the source of the error, not the error once more.
     assert_eq!(verdict.source().unwrap().to_string(), "inner");
 
     // An error that is no `Error`, as those of some crates, takes part as well.
-    assert_eq!(Judged::verdict("no", Kind::Forbidden).ruling(&x), Ruling::Verdict(Kind::Forbidden));
+    assert_eq!(
+        Judged::verdict("no", Kind::Forbidden).classify(&x),
+        Ruling::Verdict(Kind::Forbidden)
+    );
 }
 
 proptest! {
@@ -124,7 +128,7 @@ proptest! {
         refusal.target_unserved = target_unserved;
         refusal.released = released;
 
-        match refusal.ruling(&address("x")) {
+        match refusal.classify(&address("x")) {
             Ruling::Promise(_) => prop_assert_eq!(kind, Kind::ShuttingDown),
             Ruling::Verdict(of) => {
                 prop_assert!(kind != Kind::ShuttingDown);
@@ -175,7 +179,7 @@ fn every_refusal_of_every_world_is_ruled_as_its_events_say() {
         let world: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         let owner = address(world["owner"].as_str().unwrap());
         let ruled: Vec<_> =
-            refusals(&world).iter().map(|refusal| printed(refusal.ruling(&owner))).collect();
+            refusals(&world).iter().map(|refusal| printed(refusal.classify(&owner))).collect();
 
         let events = fs::read_to_string(path.with_extension("events.jsonl")).unwrap();
         let events: Vec<Value> =
@@ -220,7 +224,7 @@ fn the_speakers_of_the_worlds_that_turn_on_it() {
         ),
         ("peer closed (activation #0D)", owner("0D")),
     ] {
-        let ruling = Refusal::new(Kind::ShuttingDown, message).ruling(&x);
+        let ruling = Refusal::new(Kind::ShuttingDown, message).classify(&x);
         assert_eq!(ruling, Ruling::Promise(Rejection { speaker, not_before: None }));
     }
 }
