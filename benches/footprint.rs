@@ -87,11 +87,12 @@ fn allocations() -> (u64, u64) {
             Box::pin(items.chain(stream::iter([Err(refusal)])))
         })
         .collect();
-    let mut rider = RideOut::new(address(), move |_| {
+    let mut rider = RideOut::builder(address(), move |_| {
         let next = script.pop_front();
         async move { next.ok_or_else(|| Refusal::new(rideout::Kind::Failed, "over")) }
     })
-    .join(|_| Some(std::future::ready(())));
+    .join(|_| Some(std::future::ready(())))
+    .build();
 
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();

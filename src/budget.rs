@@ -160,11 +160,12 @@ impl Budget {
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let dies = RideOut::new("prices/eur".parse()?, |_| async {
+    /// let dies = RideOut::builder("prices/eur".parse()?, |_| async {
     ///     Ok(stream::iter([Ok::<_, Refusal>(101)]))
     /// })
     /// .re_ask_on_completion()
-    /// .budget(Budget::default().proven_after(Duration::from_secs(5)));
+    /// .budget(Budget::default().proven_after(Duration::from_secs(5)))
+    /// .build();
     /// assert_eq!(dies.count().await, 4 + 1); // the 4th unnamed end is one too many
     /// # Ok(())
     /// # }
@@ -190,13 +191,15 @@ impl Budget {
     /// let address: rideout::Address = "prices/eur".parse()?;
     /// let leaving = Refusal::host_cannot_route(&address);
     /// let longest = Duration::from_secs(1);
-    /// let mut prices = RideOut::new(address, move |_| {
+    /// let mut prices = RideOut::builder(address, move |_| {
     ///     let answer = Err::<stream::Empty<Result<u32, _>>, _>(leaving.clone());
     ///     async move { answer }
     /// })
-    /// .budget(Budget::default().longest(longest));
+    /// .budget(Budget::default().longest(longest))
+    /// .build();
     ///
-    /// let Err(RideError::GaveUp { report, .. }) = prices.try_next().await else { panic!() };
+    /// let error = prices.try_next().await.unwrap_err();
+    /// let report = error.gave_up().expect("the route never serves");
     /// assert_eq!(report.cause, Cause::Outlasted { longest });
     /// # Ok(())
     /// # }

@@ -111,10 +111,6 @@ impl Ledger {
         &self.budget
     }
 
-    pub(crate) fn set_budget(&mut self, budget: Budget) {
-        self.budget = budget;
-    }
-
     /// Charges one rejection (`R7`).
     ///
     /// # Errors

@@ -38,9 +38,9 @@
 //! # }
 //! ```
 //!
-//! Add [`join`](RideOut::join) where a teardown can be observed, [`news`](RideOut::news) where the
-//! address can be watched, [`budget`](RideOut::budget) where the defaults do not fit (a pod that is
-//! rolled), and [`re_ask_on_completion`](RideOut::re_ask_on_completion) where a clean end is what a
+//! Add [`join`](rider::RideOutBuilder::join) where a teardown can be observed, [`news`](rider::RideOutBuilder::news) where the
+//! address can be watched, [`budget`](rider::RideOutBuilder::budget) where the defaults do not fit (a pod that is
+//! rolled), and [`re_ask_on_completion`](rider::RideOutBuilder::re_ask_on_completion) where a clean end is what a
 //! going owner looks like (a gRPC stream).
 //!
 //! # The words
@@ -62,7 +62,8 @@
 //! | a rider of your own to write | [`Carrier`] and the operators of [`CarrierExt`] |
 //! | an owner: a server, an actor, a hub | the parts of [`owner`], each by itself |
 //! | a refusal to give by hand | [`Closing`], and a [`Teardown`] for those who wait for the end |
-//! | errors of another crate's type | [`Classify`], or [`Judged`] around them |
+//! | an error type of your own | [`Classify`] |
+//! | errors of another crate's type | a function: [`RideOutBuilder::classify`](rider::RideOutBuilder::classify) |
 //! | readers on both sides in one process, as in a test | the embedded `mesh` (feature `mesh`) |
 //!
 //! # When not to use it
@@ -112,10 +113,10 @@ pub use activation::{Activation, StreamId};
 pub use address::Address;
 pub use budget::Budget;
 pub use carrier::{Carrier, CarrierExt, RideError};
-pub use classify::{Classify, Judged, Ruling};
+pub use classify::{Classify, Ruling};
 pub use ledger::{Axis, Cause, Charge, GaveUp, Key, Ledger, Wait};
 pub use refusal::{Closing, Kind, News, Party, Refusal, Rejection, Seam, Speaker};
-pub use rider::{Answer, Phase, PointRead, PointReadError, RideOut};
+pub use rider::{Answer, BoxRide, Phase, PointRead, PointReadError, RideOut};
 pub use slot::{Claim, Permit, Slot};
 pub use teardown::{Completed, Teardown};
 

@@ -25,7 +25,7 @@
 //!
 //! A stream whose sender is dropped completes, and completes its rider too, in silence: items and the
 //! end of a stream come before news. Where that is what a going owner looks like, readers set
-//! [`re_ask_on_completion`](crate::RideOut::re_ask_on_completion); where it is not, the owner keeps
+//! [`re_ask_on_completion`](crate::rider::RideOutBuilder::re_ask_on_completion); where it is not, the owner keeps
 //! its sinks until it has told them that it ended (`R43`).
 //!
 //! # Examples

@@ -6,15 +6,16 @@ use super::{Mesh, NewsStream, Update, ask::subscribe};
 use crate::{
     address::Address,
     refusal::Refusal,
-    rider::{Join, RideOut, Source},
+    rider::{Join, RideOut, RideOutBuilder, Source},
+    time::TokioTimer,
 };
 
 impl<T: Clone + Send + Sync + 'static> Mesh<T> {
     /// Returns a rider that follows the value at `address`: with teardowns to join, news, beats, and a
     /// refresh where a frame is missing or old.
     ///
-    /// It holds the mesh weakly; once that is gone, the route refuses. What else it is to have
-    /// ([`budget`](RideOut::budget), [`phases`](RideOut::phases)) it is given as any rider is.
+    /// It holds the mesh weakly; once that is gone, the route refuses. For a rider with other settings
+    /// see [`ride_out_builder`](Mesh::ride_out_builder).
     ///
     /// # Examples
     ///
@@ -42,10 +43,45 @@ impl<T: Clone + Send + Sync + 'static> Mesh<T> {
         impl Source<(), Future: Send, Stream: Send, Item = Update<T>, Error = Refusal> + Send + use<T>,
         impl Join<Teardown: Send> + Send + use<T>,
         NewsStream,
+        (),
+        TokioTimer,
+    > {
+        self.ride_out_builder(address).build()
+    }
+
+    /// Returns the builder of such a rider, for what else it is to have.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use futures::TryStreamExt;
+    /// use rideout::{Address, Budget, mesh::Mesh};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (mesh, address) = (Mesh::new(), "prices/eur".parse::<Address>()?);
+    /// mesh.store(&address, 108);
+    /// let budget = Budget::default().pace(Duration::from_secs(1));
+    /// let mut prices = mesh.ride_out_builder(&address).budget(budget).build();
+    /// assert_eq!(prices.try_next().await?.unwrap().value, 108);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn ride_out_builder(
+        &self,
+        address: &Address,
+    ) -> RideOutBuilder<
+        impl Source<(), Future: Send, Stream: Send, Item = Update<T>, Error = Refusal> + Send + use<T>,
+        impl Join<Teardown: Send> + Send + use<T>,
+        NewsStream,
+        (),
+        TokioTimer,
     > {
         let [asked, joined, beating] = [(); 3].map(|()| Arc::downgrade(&self.world));
         let (asking, read) = (address.clone(), address.clone());
-        let rider = RideOut::new(address.clone(), move |ask| {
+        let rider = RideOut::builder(address.clone(), move |ask| {
             let (world, address) = (Weak::clone(&asked), asking.clone());
             async move { subscribe(&world, &address, ask.stream).await }
         });

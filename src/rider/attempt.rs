@@ -12,7 +12,7 @@ use std::{
 
 use pin_project::pin_project;
 
-use super::{Answer, IntoAnswer};
+use super::ask::{Answer, IntoAnswer};
 use crate::{ledger::Charge, unwind::mended};
 
 /// Where an attempt is. Each stage goes to the next, or is dropped with its attempt; where a part of it

@@ -5,12 +5,14 @@
 
 use std::{
     pin::Pin,
+    sync::PoisonError,
     task::{Context, Poll},
     time::Duration,
 };
 
 use crate::{
     activation::{Activation, StreamId},
+    sync::Mutex,
     time::Timer,
     unwind::poll_away,
 };
@@ -37,21 +39,20 @@ pub struct Beat {
     pub activation: Option<Activation>,
 }
 
+/// What sends a beat.
+pub(super) type SendBeat = Box<dyn FnMut(Beat) + Send>;
+
 /// The beats of a rider, and the one timer they have.
 pub(super) struct KeepAlive<Sl> {
-    f: Box<dyn FnMut(Beat) + Send>,
+    // Never locked: a rider whose other parts are `Sync` is so with beats too, which are not.
+    f: Mutex<SendBeat>,
     // Until the next beat. `None` where that is due, or where there is no subscription.
     sleep: Pin<Box<Option<Sl>>>,
 }
 
 impl<Sl> KeepAlive<Sl> {
-    pub(super) fn new(f: Box<dyn FnMut(Beat) + Send>) -> Self {
-        KeepAlive { f, sleep: Box::pin(None) }
-    }
-
-    /// The same beats by another clock.
-    pub(super) fn by_another_clock<Other>(self) -> KeepAlive<Other> {
-        KeepAlive::new(self.f)
+    pub(super) fn new(f: SendBeat) -> Self {
+        KeepAlive { f: Mutex::new(f), sleep: Box::pin(None) }
     }
 
     /// A subscription opens: the beats begin anew.
@@ -82,6 +83,7 @@ impl<Sl: Future<Output = ()>> KeepAlive<Sl> {
     }
 
     pub(super) fn send(&mut self, beat: Beat) {
-        (self.f)(beat);
+        let f = self.f.get_mut().unwrap_or_else(PoisonError::into_inner);
+        f(beat);
     }
 }

@@ -1,6 +1,6 @@
 //! What news does to a subscription.
 
-use std::{fmt, pin::Pin};
+use std::pin::Pin;
 
 use futures_core::Stream;
 
@@ -8,20 +8,20 @@ use super::Ride;
 use crate::{
     activation::Activation,
     refusal::{News, Rejection},
-    rider::{Join, Source, attempt::StageProj},
+    rider::{ask::Source, attempt::StageProj, join::Join},
     time::Timer,
 };
 
 impl<A, J, N, P, T> Ride<A, J, N, P, T>
 where
-    A: Source<P, Error: fmt::Display>,
+    A: Source<P>,
     J: Join,
     N: Stream<Item = News>,
     P: Clone,
     T: Timer,
 {
     /// Hears one piece of news (`R22`).
-    pub(super) fn hear(&mut self, live: Pin<&mut Option<A::Stream>>, news: News) {
+    pub(super) fn apply_news(&mut self, live: Pin<&mut Option<A::Stream>>, news: News) {
         let asking = matches!(self.stage(), Some(StageProj::Asking { .. }));
         match news {
             News::Arrived(activation) => self.arrived(activation),
@@ -29,14 +29,16 @@ where
                 let Some(rejection) = self.state.ended(tag) else { return };
                 if self.stage().is_some() {
                     // It ends only the old subscription: a refresh is under way (`R25`).
-                    self.state.gone = rejection.speaker.activation().cloned();
-                    self.put_away(live);
+                    self.state.ended_during_refresh = rejection.speaker.activation().cloned();
+                    self.close_live(live);
                 } else {
-                    self.lose::<()>(live, rejection, None);
+                    self.live_has_ended::<()>(live, rejection, None);
                 }
             }
             News::Ended(Some(tag))
-                if asking && !self.has_refused(&tag) && self.state.gone.as_ref() != Some(&tag) =>
+                if asking
+                    && !self.has_refused(&tag)
+                    && self.state.ended_during_refresh.as_ref() != Some(&tag) =>
             {
                 // It stands for the answer that will not come.
                 self.reject(Rejection::by_owner(Some(tag)), None);
@@ -44,7 +46,7 @@ where
             News::NotServing(tag) if live.is_some() => {
                 let served_by = self.state.served_by().cloned();
                 let moved = tag.filter(|tag| Some(tag) != served_by.as_ref());
-                self.lose::<()>(live, Rejection::by_owner(served_by), None);
+                self.live_has_ended::<()>(live, Rejection::by_owner(served_by), None);
                 if let Some(moved) = moved {
                     self.arrived(moved);
                 }
@@ -60,7 +62,7 @@ where
             return;
         }
         let waiting = matches!(self.stage(), Some(StageProj::Waiting { .. }));
-        let (now, activations) = (self.timer.now(), self.state.budget.activations);
+        let (now, activations) = (self.timer.now(), self.state.given.budget.activations);
         if self.state.waits.arrived(activation, waiting, now, activations) {
             self.wait_is_over::<()>();
         }
