@@ -1,7 +1,16 @@
 //! What the streams and the requests of the embedded mesh keep: in virtual time, each beside a mesh that
 //! lives on.
 
-mod contract;
+#[allow(dead_code, unused_imports, reason = "the core's own tests use the rest")]
+#[path = "core/contracts/harness/mod.rs"]
+mod harness;
+#[allow(dead_code, reason = "the core's own tests use the rest")]
+mod support {
+    pub(crate) mod by_hand;
+    pub(crate) mod hand_clock;
+    #[path = "../core/support/mine.rs"]
+    pub(crate) mod mine;
+}
 
 use std::{
     cell::RefCell,
@@ -15,12 +24,12 @@ use std::{
     time::Duration,
 };
 
-use contract::{
-    After, Case,
-    hand_clock::{Mine, address, ms},
-    keeps, keeps_as_a_future, outlives_panics,
+use self::support::{
+    hand_clock::{address, ms},
+    mine::Mine,
 };
 use futures::{Stream, StreamExt, stream::FusedStream};
+use harness::{After, Case, keeps, keeps_as_a_future, outlives_panics};
 use rideout::{
     StreamId,
     mesh::{Mesh, Subscription},

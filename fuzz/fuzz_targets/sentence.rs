@@ -2,7 +2,7 @@
 
 #![cfg_attr(fuzzing, no_main)]
 
-#[path = "../../tests/worded/mod.rs"]
+#[path = "../../tests/refusal/worded.rs"]
 mod worded;
 
 use arbitrary::Unstructured;

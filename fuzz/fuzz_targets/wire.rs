@@ -3,7 +3,7 @@
 
 #![cfg_attr(fuzzing, no_main)]
 
-#[path = "../../tests/worded/mod.rs"]
+#[path = "../../tests/refusal/worded.rs"]
 mod worded;
 
 use std::{fmt::Debug, time::Duration};

@@ -5,7 +5,7 @@
 
 #[path = "../../examples/simulate/run.rs"]
 mod run;
-#[path = "../../tests/worded/mod.rs"]
+#[path = "../../tests/refusal/worded.rs"]
 mod worded;
 #[path = "../../examples/simulate/world.rs"]
 mod world;

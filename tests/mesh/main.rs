@@ -21,7 +21,7 @@ use tokio::{
     time::{Instant, advance, timeout},
 };
 
-#[path = "../script/heard.rs"]
+#[path = "../support/heard.rs"]
 #[allow(dead_code)] // others look closer
 mod heard;
 

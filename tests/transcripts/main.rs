@@ -33,7 +33,7 @@ use tokio::{
 
 mod beats;
 mod counting;
-#[path = "../script/heard.rs"]
+#[path = "../support/heard.rs"]
 mod heard;
 mod owners;
 mod readers;

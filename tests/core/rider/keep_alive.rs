@@ -1,0 +1,462 @@
+//! Beats (`R26`): when they are sent, to what end, and when no more of them are (`R17`, `R20`, `C14`,
+//! `C22`).
+
+use std::{
+    cell::Cell,
+    future::{Ready, ready},
+    rc::Rc,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    task::Poll,
+    time::{Duration, Instant},
+};
+
+use crate::support::{
+    hand_clock::{self, Clock, address, ms, panics},
+    script::{self, NEVER, Owner, Reply, Rider, Seen, after, serve, watch},
+    strict::{Strict, next},
+    words::{by, by_route, not_found, tag},
+};
+use futures::{StreamExt, channel::mpsc, stream};
+use rideout::{
+    Activation, Budget, Cause, Kind, News, Refusal, RideOut, StreamId,
+    rider::{Beat, Phase},
+    time::Timer,
+};
+
+/// The beats that were sent, by whoever sends them.
+#[derive(Clone, Default)]
+struct Beats(Arc<Mutex<Vec<(Instant, Beat)>>>);
+
+impl Beats {
+    /// Sends a beat to nobody, and remembers it.
+    fn send(&self) -> impl FnMut(Beat) + Send + 'static {
+        let beats = Arc::clone(&self.0);
+        move |beat| {
+            let now = tokio::time::Instant::now().into_std();
+            beats.lock().expect("no test panics under it").push((now, beat));
+        }
+    }
+
+    fn all(&self) -> Vec<(Instant, Beat)> {
+        self.0.lock().expect("no test panics under it").clone()
+    }
+
+    /// When they were sent, in milliseconds since `began`.
+    fn since(&self, began: Instant) -> Vec<u128> {
+        self.all().iter().map(|(at, _)| at.duration_since(began).as_millis()).collect()
+    }
+}
+
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+/// Rides until `until`: when the beats came.
+async fn beats_of<const N: usize>(
+    replies: [Reply; N],
+    set: impl FnOnce(Rider) -> Rider,
+    until: u64,
+) -> Vec<u128> {
+    let (owner, beats, began) = (Owner::answers(replies), Beats::default(), now());
+    let mut rider = set(owner.rider()).keep_alive(beats.send());
+    watch(&owner, &mut rider, until).await;
+    beats.since(began)
+}
+
+fn every(interval: u64) -> impl FnOnce(Rider) -> Rider {
+    move |rider| rider.keep_alive_interval(ms(interval))
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_beat_comes_after_5_s_and_the_others_every_45_s() {
+    let live = || [serve([1]).into()];
+    assert_eq!(beats_of(live(), |it| it, 141_000).await, [5_000, 50_000, 95_000, 140_000]);
+    // The control: whoever sets none sends none.
+    let owner = Owner::answers(live());
+    watch(&owner, &mut owner.rider(), 141_000).await;
+    assert_eq!(owner.alive()[4], 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_beat_comes_after_one_interval_where_that_is_shorter() {
+    let live = || [serve([1]).into()];
+    assert_eq!(beats_of(live(), every(2_000), 7_000).await, [2_000, 4_000, 6_000]);
+    assert_eq!(beats_of(live(), every(5_000), 11_000).await, [5_000, 10_000]);
+    assert_eq!(beats_of(live(), every(8_000), 22_000).await, [5_000, 13_000, 21_000]);
+    // A subscription that says nothing is live too.
+    assert_eq!(beats_of([serve([]).into()], every(8_000), 14_000).await, [5_000, 13_000]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_beat_names_the_stream_and_whom_the_rider_is_live_on() {
+    let owner = Owner::answers([
+        serve([1]).by("A1").fails(6_000, by("A1")).into(),
+        serve([2]).by("B1").fails(6_000, by("B1")).into(),
+        serve([3]).into(),
+    ]);
+    let beats = Beats::default();
+    watch(&owner, &mut owner.rider().keep_alive(beats.send()), 30_000).await;
+    let stream = owner.asked()[0].stream;
+    let said: Vec<_> = beats.all().into_iter().map(|(_, it)| (it.stream, it.activation)).collect();
+    assert_eq!(said, [Some("A1"), Some("B1"), None].map(|by| (stream, by.map(tag))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_beat_is_sent_while_it_asks_or_rides_out_and_each_answer_begins_anew() {
+    // An ask is a sign too. The answers are at 30 s and, behind a join of 8 s and an ask, at 78 s.
+    let replies =
+        [after(30_000, serve([1]).by("A1").fails(10_000, by("A1"))), after(30_000, serve([2]))];
+    let owner = Owner::answers(replies).teardown("A1", NEVER);
+    let (beats, began) = (Beats::default(), now());
+    let mut rider =
+        owner.rider().join(owner.join()).keep_alive(beats.send()).keep_alive_interval(ms(4_000));
+    watch(&owner, &mut rider, 87_000).await;
+    assert_eq!(beats.since(began), [34_000, 38_000, 82_000, 86_000]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn beats_go_on_beside_a_refresh_and_begin_anew_with_its_answer() {
+    let owner = Owner::answers([serve([1]).into(), after(4_500, serve([2]))]);
+    let (beats, began) = (Beats::default(), now());
+    let mut rider = owner.rider().keep_alive(beats.send());
+    let nudger = rider.nudger();
+    watch(&owner, &mut rider, 2_000).await;
+    nudger.nudge();
+    watch(&owner, &mut rider, 60_000).await;
+    assert_eq!(owner.times(), [0, 2_000]);
+    assert_eq!(beats.since(began), [5_000, 11_500, 56_500]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_answer_to_a_beat_finds_an_owner_that_moved() {
+    // R22, C19: through the news; the successor named there is no wait's end while live.
+    let owner = Owner::answers([serve([1]).by("A1").into(), serve([2]).by("B1").into()]);
+    let (answers, news) = mpsc::unbounded();
+    let beats = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&beats);
+    let served = Arc::new(Mutex::new(Vec::<StreamId>::new()));
+    let mut rider = owner.rider().news(news).keep_alive(move |beat: Beat| {
+        counted.fetch_add(1, Relaxed);
+        let mut served = served.lock().expect("no test panics under it");
+        if !served.contains(&beat.stream) {
+            served.push(beat.stream);
+            answers.unbounded_send(News::NotServing(Some(tag("B1")))).expect("it hears");
+        }
+    });
+    let seen = watch(&owner, &mut rider, 101_000).await;
+    assert_eq!(seen, [(0, Seen::Item(1)), (5_000, Seen::Item(2))]);
+    assert_eq!(owner.asked()[1].charge.activation(), Some(&tag("A1")));
+    assert_eq!(beats.load(Relaxed), 1 + 3, "and goes on, at 10, 55 and 100 s");
+}
+
+/// Ends of every kind: the reply, and how it ends, and when.
+fn ends() -> Vec<(Reply, Seen, u64)> {
+    let budget = |cause| Seen::GaveUp(cause);
+    vec![
+        (serve([1]).fails(5_000, not_found()).into(), Seen::Verdict(Kind::NotFound), 5_000),
+        (serve([1]).completes(5_000).into(), Seen::Completed, 5_000),
+        (serve([1]).fails(5_000, by_route()).into(), budget(Cause::Route), 5_000),
+        (not_found().into(), Seen::Verdict(Kind::NotFound), 0),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_ends_the_rider_stops_its_beats_in_that_poll() {
+    // C14, R20: also a beat that is due at that very instant, and what the beats hold goes along.
+    for (reply, end, at) in ends() {
+        let (owner, beats) = (Owner::answers([reply]), Beats::default());
+        let held = Arc::new(());
+        let (mut send, holds) = (beats.send(), Arc::clone(&held));
+        let mut rider = owner.rider().budget(Budget::new().re_asks(0)).keep_alive(move |beat| {
+            let _ = &holds;
+            send(beat);
+        });
+        loop {
+            let next = script::next(&mut rider).await;
+            match next {
+                Some(Ok(1)) => assert_eq!((owner.alive()[4], Arc::strong_count(&held)), (1, 2)),
+                Some(Ok(item)) => panic!("{item}"),
+                Some(Err(_)) | None => break,
+            }
+        }
+        assert_eq!(owner.now(), at, "{end:?}");
+        assert_eq!((owner.alive(), Arc::strong_count(&held)), ([0; 5], 1), "{end:?}");
+        owner.reach(at + 200_000).await;
+        assert!(script::next(&mut rider).await.is_none(), "{end:?}");
+        assert!(beats.all().is_empty(), "{end:?}: {:?}", beats.all());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_refresh_stops_the_beats_of_the_old_one() {
+    for (refusal, budget) in [(not_found(), Budget::new()), (by_route(), Budget::new().re_asks(0))]
+    {
+        let owner = Owner::answers([serve([1]).into(), after(3_000, refusal)]);
+        let beats = Beats::default();
+        let mut rider = owner.rider().budget(budget).keep_alive(beats.send());
+        let nudger = rider.nudger();
+        watch(&owner, &mut rider, 3_000).await;
+        nudger.nudge();
+        let seen = watch(&owner, &mut rider, NEVER).await;
+        assert_eq!((seen[0].0, owner.alive()), (6_000, [0; 5]));
+        assert_eq!(beats.all().len(), 1, "the one at 5 s");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropped_it_sends_none() {
+    let (owner, beats) = (Owner::answers([serve([1]).into()]), Beats::default());
+    let mut rider = owner.rider().keep_alive(beats.send());
+    watch(&owner, &mut rider, 4_000).await;
+    drop(rider);
+    assert_eq!(owner.alive(), [0; 5]);
+    owner.reach(100_000).await;
+    assert!(beats.all().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn beats_that_were_missed_are_one() {
+    let (owner, beats, began) = (Owner::answers([serve([1]).into()]), Beats::default(), now());
+    let mut rider = owner.rider().keep_alive(beats.send()).keep_alive_interval(ms(1_000));
+    watch(&owner, &mut rider, 3_500).await;
+    owner.reach(60_200).await; // nobody polls
+    watch(&owner, &mut rider, 62_500).await;
+    assert_eq!(beats.since(began), [1_000, 2_000, 3_000, 60_200, 61_200, 62_200]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn items_that_never_pause_delay_a_beat_by_32_of_them_at_most() {
+    // R21, for a rider and for its phases; the resume point takes the same way.
+    for way in 0..3 {
+        let (owner, beats, began) =
+            (Owner::answers([serve(0..10_000).into()]), Beats::default(), now());
+        let beat = beats.send();
+        let mut items = match way {
+            0 => owner.rider().keep_alive(beat).map(|it| it.ok()).boxed_local(),
+            1 => owner.resuming().keep_alive(beat).map(|it| it.ok()).boxed_local(),
+            _ => {
+                let phases = owner.rider().keep_alive(beat).phases();
+                phases
+                    .filter_map(async |it| match it {
+                        Ok(Phase::Live(item)) => Some(Some(item)),
+                        _ => None,
+                    })
+                    .boxed_local()
+            }
+        };
+        for expected in 0..10_000 {
+            assert_eq!(items.next().await, Some(Some(expected)));
+            tokio::time::advance(ms(10)).await;
+        }
+        let at = beats.since(began);
+        assert_eq!(at.len(), 3, "{at:?}");
+        assert!((5_000..=5_330).contains(&at[0]), "{at:?}");
+        for pair in at.windows(2) {
+            assert!((45_000..=45_330).contains(&(pair[1] - pair[0])), "{at:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn any_interval_is_safe() {
+    // R20b: below 1 ms is 1 ms, and the longest one leaves the first beat.
+    for (interval, until, expected) in [
+        (Duration::ZERO, 10, 9..=10),
+        (Duration::from_nanos(1), 10, 9..=10),
+        (ms(1), 10, 9..=10),
+        (Duration::MAX, 3_000_000, 1..=1),
+    ] {
+        let (owner, beats) = (Owner::answers([serve([1]).into()]), Beats::default());
+        let mut rider = owner.rider().keep_alive_interval(interval).keep_alive(beats.send());
+        watch(&owner, &mut rider, until).await;
+        let sent = beats.all().len();
+        assert!(expected.contains(&sent), "{sent} beats every {interval:?}");
+        assert_eq!(owner.alive()[4], 1);
+    }
+}
+
+#[test]
+fn nothing_grows_over_a_hundred_thousand_beats() {
+    // C22: none is awaited, and nothing is kept of it.
+    let clock = Clock::new();
+    let sent = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&sent);
+    let mut rider =
+        RideOut::new(hand_clock::address(), |_| async { Ok::<_, Refusal>(Strict::open([1])) })
+            .timer(clock.clone())
+            .keep_alive(move |_| _ = counted.fetch_add(1, Relaxed));
+    assert!(matches!(next(&mut rider), Poll::Ready(Some(Ok(1)))));
+    let mut beat = || {
+        assert!(next(&mut rider).is_pending());
+        clock.skip().expect("a beat is to come");
+    };
+    beat();
+    beat();
+    let held = allocation_counter::measure(|| (0..100_000).for_each(|_| beat()));
+    assert_eq!(sent.load(Relaxed), 100_001);
+    assert_eq!(clock.sleeps(), 1);
+    assert!(held.bytes_current.abs() < 4_096, "{} bytes are held", held.bytes_current);
+}
+
+/// A timer whose sleeps are over at once.
+struct Hasty;
+
+impl Timer for Hasty {
+    type Sleep = Ready<()>;
+
+    fn sleep(&self, _: Duration) -> Self::Sleep {
+        ready(())
+    }
+
+    fn now(&self) -> Instant {
+        now()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_beat_that_is_always_due_starves_nothing() {
+    // R20b: not its task, not an item, not news, and not the refresh beside it.
+    let sent = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&sent);
+    let (items, fed) = mpsc::unbounded();
+    let mut fed = Some(fed);
+    let refused = Rc::new(Cell::new(false));
+    let refusing = Rc::clone(&refused);
+    let (tell, news) = mpsc::unbounded();
+    let mut rider = RideOut::new(address(), move |ask| {
+        let answer = match ask.attempt {
+            1 => Ok(fed.take().expect("once").boxed()),
+            2 => {
+                refusing.set(true);
+                Err(by_route())
+            }
+            3 => Ok(stream::iter([Ok(3)]).chain(stream::pending()).boxed()),
+            _ => Ok(stream::iter([Ok(4)]).chain(stream::pending()).boxed()),
+        };
+        async move { answer }
+    })
+    .timer(Hasty)
+    .news(news)
+    .keep_alive(move |_| _ = counted.fetch_add(1, Relaxed));
+    let nudger = rider.nudger();
+    let mut poll = |expected: Option<u64>| {
+        let before = sent.load(Relaxed);
+        let polled = next(&mut rider).map(|it| it.map(|it| it.expect("no end")));
+        assert!(sent.load(Relaxed) - before <= 32, "one poll");
+        match expected {
+            Some(item) => assert_eq!(polled, Poll::Ready(Some(item))),
+            None => assert!(polled.is_pending()),
+        }
+    };
+    items.unbounded_send(Ok(1)).expect("open");
+    poll(Some(1));
+    poll(None);
+    items.unbounded_send(Ok(2)).expect("open");
+    poll(Some(2));
+    assert!(sent.load(Relaxed) > 0);
+    nudger.nudge();
+    poll(Some(3));
+    assert!(refused.get(), "it was ridden out");
+    tell.unbounded_send(News::Ended(None)).expect("it hears");
+    poll(Some(4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_nudge_within_a_beat_goes_out_in_that_poll() {
+    let owner = Owner::answers([serve([1]).into(), serve([2]).into()]);
+    let rider = owner.rider();
+    let (nudger, mut beats) = (rider.nudger(), 0);
+    let mut rider = rider.keep_alive(move |_| {
+        beats += 1;
+        if beats == 1 {
+            nudger.nudge();
+        }
+    });
+    let seen = watch(&owner, &mut rider, 60_000).await;
+    assert_eq!(seen, [(0, Seen::Item(1)), (5_000, Seen::Item(2))]);
+}
+
+#[test]
+fn a_panic_in_a_beat_reaches_the_caller_and_costs_that_beat_alone() {
+    // R20c, C40.
+    let clock = Clock::new();
+    let sent = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&sent);
+    let (items, fed) = mpsc::unbounded();
+    let mut fed = Some(fed);
+    let mut rider = RideOut::new(hand_clock::address(), move |_| {
+        let fed = fed.take().expect("once");
+        async move { Ok::<_, Refusal>(Strict::new(fed)) }
+    })
+    .timer(clock.clone())
+    .keep_alive(move |_| assert_ne!(counted.fetch_add(1, Relaxed), 0, "once"));
+    assert!(next(&mut rider).is_pending());
+    clock.advance(ms(5_000));
+    panics(|| next(&mut rider));
+    items.unbounded_send(Ok(1)).expect("the subscription is open");
+    assert!(matches!(next(&mut rider), Poll::Ready(Some(Ok(1)))));
+    clock.advance(ms(44_999));
+    assert!(next(&mut rider).is_pending());
+    assert_eq!(sent.load(Relaxed), 1);
+    clock.advance(ms(1));
+    assert!(next(&mut rider).is_pending());
+    assert_eq!(sent.load(Relaxed), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_that_panicked_is_beaten_for_no_more() {
+    let (beats, began) = (Beats::default(), now());
+    let mut rider = RideOut::new(address(), |ask| async move {
+        let first = ask.attempt == 1;
+        let stream = stream::poll_fn(move |_| {
+            assert!(!first, "once");
+            Poll::<Option<Result<u64, Refusal>>>::Pending
+        });
+        Ok(stream)
+    })
+    .keep_alive(beats.send());
+    panics(|| next(&mut rider));
+    tokio::time::advance(ms(7_000)).await;
+    assert!(next(&mut rider).is_pending());
+    assert!(beats.all().is_empty(), "it is asked for anew, and that is a sign");
+    tokio::time::advance(ms(5_000)).await;
+    assert!(next(&mut rider).is_pending());
+    assert_eq!(beats.since(began), [12_000]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn moved_to_another_task_that_one_is_woken_for_a_beat() {
+    // C38.
+    let owner = Owner::answers([serve([1]).into()]);
+    let (beats, began) = (Beats::default(), now());
+    let mut rider = owner.rider().keep_alive(beats.send());
+    assert!(matches!(next(&mut rider), Poll::Ready(Some(Ok(1)))));
+    assert!(next(&mut rider).is_pending(), "polled by a task that nobody hears of");
+    watch(&owner, &mut rider, 6_000).await;
+    assert_eq!(beats.since(began), [5_000]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_settings_may_come_in_any_order() {
+    for before in [false, true] {
+        let (beats, began) = (Beats::default(), now());
+        let rider =
+            RideOut::new(address(), |_| async { Ok(stream::pending::<Result<u64, Refusal>>()) });
+        let joins = |_: Activation| None::<Ready<()>>;
+        let (beat, news) = (beats.send(), stream::pending::<News>());
+        let sent = if before {
+            let rider = rider.keep_alive(beat).keep_alive_interval(ms(2_000));
+            let rider = rider.join(joins).news(news).timer(rideout::time::TokioTimer);
+            tokio::time::timeout(ms(5_000), rider.count()).await
+        } else {
+            let rider = rider.timer(rideout::time::TokioTimer).news(news).join(joins);
+            let rider = rider.keep_alive_interval(ms(2_000)).keep_alive(beat);
+            tokio::time::timeout(ms(5_000), rider.count()).await
+        };
+        assert!(sent.is_err(), "it is live to the end");
+        assert_eq!(beats.since(began), [2_000, 4_000]);
+    }
+}

@@ -1,0 +1,13 @@
+//! What these tests share. The owner's have the files of `tests/support/` as well.
+
+#[path = "../../support/by_hand.rs"]
+pub(crate) mod by_hand;
+pub(crate) mod chain;
+#[path = "../../support/hand_clock.rs"]
+pub(crate) mod hand_clock;
+#[path = "../../support/heard.rs"]
+pub(crate) mod heard;
+pub(crate) mod mine;
+pub(crate) mod script;
+pub(crate) mod strict;
+pub(crate) mod words;

@@ -1,0 +1,9 @@
+//! What these tests share. The reader's side has the files of `tests/support/` as well.
+
+#[path = "../../support/by_hand.rs"]
+pub(crate) mod by_hand;
+pub(crate) mod driven;
+#[path = "../../support/hand_clock.rs"]
+pub(crate) mod hand_clock;
+#[path = "../../support/heard.rs"]
+pub(crate) mod heard;

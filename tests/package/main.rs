@@ -1,0 +1,3 @@
+//! What is said of the sources, read against them.
+
+mod architecture;

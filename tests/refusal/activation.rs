@@ -1,0 +1,144 @@
+//! Identities are hex digits as written, and a mint is never reused (R3).
+
+use std::{collections::HashSet, env, process::Command, thread};
+
+use proptest::prelude::*;
+
+use rideout::{
+    Activation, StreamId,
+    activation::{InvalidActivation, MAX_DIGITS},
+};
+
+fn invalid(text: &str) -> InvalidActivation {
+    text.parse::<Activation>().expect_err(text)
+}
+
+#[test]
+fn digits_are_kept_and_compared_as_written() {
+    for text in ["0", "0D", "0d", "017DA86C", "00", &"F".repeat(MAX_DIGITS)] {
+        let activation: Activation = text.parse().unwrap();
+        assert_eq!(activation.as_str(), text);
+        assert_eq!(activation.to_string(), text);
+        assert_eq!(activation, activation.clone());
+    }
+    let distinct = ["0D", "0d", "D", "00D"].map(|text| text.parse::<Activation>().unwrap());
+    assert_eq!(HashSet::from(distinct).len(), 4);
+}
+
+#[test]
+fn what_is_not_1_to_64_hex_digits_is_said() {
+    for (text, found) in [
+        ("", "no digit"),
+        ("G0", "'G' at byte 0"),
+        ("0 ", "' ' at byte 1"),
+        ("#0", "'#' at byte 0"),
+        ("+1", "'+' at byte 0"),
+        ("０", "'０' at byte 0"),
+        (&"0".repeat(65), "65 digits"),
+    ] {
+        let said = format!("activation has {found}, expected 1 to 64 hex digits");
+        assert_eq!(invalid(text).to_string(), said);
+    }
+}
+
+#[test]
+fn a_mint_has_upper_case_digits_only_and_reads_back() {
+    let minted = Activation::mint();
+
+    assert!(minted.as_str().len() >= 8);
+    assert!(minted.as_str().bytes().all(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F')));
+    assert_eq!(minted.as_str().parse(), Ok(minted));
+}
+
+#[test]
+fn no_mint_is_reused_by_any_thread() {
+    let minting = || {
+        let mint =
+            || (0..20_000).map(|_| (Activation::mint(), StreamId::mint())).collect::<Vec<_>>();
+        thread::spawn(mint)
+    };
+    let minted: Vec<_> = [minting(), minting(), minting(), minting()]
+        .into_iter()
+        .flat_map(|thread| thread.join().unwrap())
+        .collect();
+
+    let activations: HashSet<_> = minted.iter().map(|(activation, _)| activation).collect();
+    let streams: HashSet<_> = minted.iter().map(|(_, stream)| stream).collect();
+    assert_eq!((activations.len(), streams.len()), (80_000, 80_000));
+}
+
+#[test]
+fn a_mint_shows_no_count() {
+    // Neighbours differ in many digits: a reader that compares prefixes by eye is not misled.
+    let (a, b) = (Activation::mint(), Activation::mint());
+    let differing = a.as_str().bytes().zip(b.as_str().bytes()).filter(|(a, b)| a != b).count();
+    assert!(differing >= 4, "{a} {b}");
+}
+
+#[test]
+fn stream_ids_read_back() {
+    let stream = StreamId::mint();
+    assert_eq!(stream.to_string().len(), 16);
+    assert_eq!(stream.to_string().parse(), Ok(stream));
+    assert_eq!("ff".parse::<StreamId>().unwrap().to_string(), "00000000000000FF");
+    assert_eq!(format!("{:?}", "1".parse::<StreamId>().unwrap()), "StreamId(0000000000000001)");
+
+    for bad in ["", "+1", "-1", "x", "10000000000000000", " 1"] {
+        let error = bad.parse::<StreamId>().expect_err(bad);
+        assert!(error.to_string().ends_with("expected 1 to 16 hex digits"), "{error}");
+    }
+}
+
+#[test]
+fn json_is_checked_too() {
+    let activation: Activation = "0d".parse().unwrap();
+    assert_eq!(serde_json::to_string(&activation).unwrap(), "\"0d\"");
+    assert_eq!(serde_json::from_str::<Activation>("\"0d\"").unwrap(), activation);
+
+    let stream = StreamId::mint();
+    let written = serde_json::to_string(&stream).unwrap();
+    assert_eq!(written, format!("\"{stream}\""));
+    assert_eq!(serde_json::from_str::<StreamId>(&written).unwrap(), stream);
+
+    for bad in ["\"\"", "\"xyz\"", "13", "null"] {
+        assert!(serde_json::from_str::<Activation>(bad).is_err(), "{bad}");
+        assert!(serde_json::from_str::<StreamId>(bad).is_err(), "{bad}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_an_activation_exactly_if_it_is_1_to_64_hex_digits(
+        text in prop_oneof!["[0-9a-fA-F]{0,70}", ".{0,10}"],
+    ) {
+        let hex = text.chars().all(|c| c.is_ascii_hexdigit()) && (1..=64).contains(&text.len());
+        prop_assert_eq!(text.parse::<Activation>().is_ok(), hex);
+    }
+}
+
+const TELL: &str = "RIDEOUT_TELLS_A_MINT";
+
+/// What the processes of the next test run: they tell what they mint.
+#[test]
+fn a_process_tells_a_mint() {
+    if env::var_os(TELL).is_some() {
+        println!("minted {} {}", Activation::mint(), StreamId::mint());
+    }
+}
+
+#[test]
+fn two_processes_do_not_mint_alike() {
+    let minted = || {
+        let output = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "activation::a_process_tells_a_mint", "--nocapture"])
+            .env(TELL, "1")
+            .output()
+            .unwrap();
+        let output = String::from_utf8(output.stdout).unwrap();
+        let told = output.split_once("minted ").expect("it tells").1;
+        told.split_whitespace().take(2).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (one, two) = (minted(), minted());
+    assert_ne!(one[0], two[0]);
+    assert_ne!(one[1], two[1]);
+}

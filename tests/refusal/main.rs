@@ -1,0 +1,13 @@
+//! A refusal: its text, its wire, the addresses and identities in it, and how errors are classified.
+
+mod activation;
+mod address;
+mod classify;
+mod hostile_text;
+mod refusal_log;
+mod refusals;
+mod seam;
+mod sentence;
+mod shape;
+mod wire;
+mod worded;
