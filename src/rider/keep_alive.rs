@@ -39,20 +39,33 @@ pub struct Beat {
     pub activation: Option<Activation>,
 }
 
-/// What sends a beat.
-pub(super) type SendBeat = Box<dyn FnMut(Beat) + Send>;
+/// What sends a beat: the user's closure.
+///
+/// The lock is never taken, only looked into: with it a rider whose other parts are `Sync` is `Sync`,
+/// though a closure need only be `Send`.
+pub(super) struct SendBeat(Mutex<Box<dyn FnMut(Beat) + Send>>);
+
+impl SendBeat {
+    pub(super) fn new(f: impl FnMut(Beat) + Send + 'static) -> Self {
+        SendBeat(Mutex::new(Box::new(f)))
+    }
+
+    fn send(&mut self, beat: Beat) {
+        let f = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        f(beat);
+    }
+}
 
 /// The beats of a rider, and the one timer they have.
 pub(super) struct KeepAlive<Sl> {
-    // Never locked: a rider whose other parts are `Sync` is so with beats too, which are not.
-    f: Mutex<SendBeat>,
+    send_beat: SendBeat,
     // Until the next beat. `None` where that is due, or where there is no subscription.
     sleep: Pin<Box<Option<Sl>>>,
 }
 
 impl<Sl> KeepAlive<Sl> {
-    pub(super) fn new(f: SendBeat) -> Self {
-        KeepAlive { f: Mutex::new(f), sleep: Box::pin(None) }
+    pub(super) fn new(send_beat: SendBeat) -> Self {
+        KeepAlive { send_beat, sleep: Box::pin(None) }
     }
 
     /// A subscription opens: the beats begin anew.
@@ -83,7 +96,6 @@ impl<Sl: Future<Output = ()>> KeepAlive<Sl> {
     }
 
     pub(super) fn send(&mut self, beat: Beat) {
-        let f = self.f.get_mut().unwrap_or_else(PoisonError::into_inner);
-        f(beat);
+        self.send_beat.send(beat);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::RideOutBuilder;
 use crate::rider::{
     ask::Source,
-    keep_alive::{Beat, LEAST_INTERVAL},
+    keep_alive::{Beat, LEAST_INTERVAL, SendBeat},
 };
 
 impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
@@ -181,7 +181,7 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// # }
     /// ```
     pub fn keep_alive(mut self, beat: impl FnMut(Beat) + Send + 'static) -> Self {
-        self.given.beat = Some(Box::new(beat));
+        self.given.beat = Some(SendBeat::new(beat));
         self
     }
 

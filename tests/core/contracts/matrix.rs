@@ -43,7 +43,9 @@ const PART: Cell = Not("private: a part of a rider's, and polled by it alone");
 const REQUEST: Cell = Not("its owner runs what is foreign; an `async fn` that panicked is over");
 const WAITS: Cell = Not("a sleep, and then one answer");
 
-const MATRIX: [Row; 24] = [
+const BOX: Cell = Not("hands each poll to the rider in it");
+
+const MATRIX: [Row; 25] = [
     row("Claim", By("carrier::a_claim_keeps_what_futures_keep"), WAKERS, ONE_LOOK),
     row("Completed", By("carrier::a_completion_keeps_what_futures_keep"), WAKERS, ONE_LOOK),
     row("Triggers", By("carrier::triggers_keep_what_streams_keep"), WAKERS, ONE_LOOK),
@@ -77,6 +79,7 @@ const MATRIX: [Row; 24] = [
         By("panics::every_part_panics_once_wherever_a_rider_comes_to_it"),
         By("riders::a_rider_takes_so_many_turns_in_a_poll"),
     ),
+    row("BoxRide", By("riders::a_box_keeps_what_streams_keep"), BOX, BOX),
     row(
         "Phases",
         By("riders::phases_keep_what_streams_keep"),

@@ -11,9 +11,12 @@ use crate::support::{
     chain::{Asking, Chain, Probe, carrier},
     hand_clock::{Clock, address},
 };
-use futures::stream::{self, Empty, Iter};
+use futures::{
+    future::LocalBoxFuture,
+    stream::{self, Empty, Iter},
+};
 use rideout::{
-    Activation, Address, Carrier, CarrierExt, Charge, Claim, Completed, Judged, News, Permit,
+    Activation, Address, BoxRide, Carrier, CarrierExt, Charge, Claim, Completed, News, Permit,
     PointRead, Refusal, RideError, RideOut, Slot, StreamId, Teardown,
     carrier::{Attempt, Charges, ConcatAttempts, Defer, Trigger, Triggers},
     mesh::{Changes, Mesh, NewsStream, Subscription},
@@ -42,8 +45,8 @@ macro_rules! is_not {
     };
 }
 
-type Closure = fn(Charge) -> Ready<Result<(), Judged<()>>>;
-type Out = Ready<Result<(), Judged<()>>>;
+type Closure = fn(Charge) -> Ready<Result<(), Refusal>>;
+type Out = Ready<Result<(), Refusal>>;
 type Served = Iter<std::vec::IntoIter<Result<u64, Refusal>>>;
 type Asks = fn(Ask) -> Ready<Result<Served, Refusal>>;
 type Joins = fn(Activation) -> Option<Pending<()>>;
@@ -57,8 +60,8 @@ fn whatever_is_sent_and_shared_may_be() {
     is::<Charges<Triggers>>();
     is::<Defer<Charges<Triggers>, Closure>>();
     is::<Attempt<Closure, Out>>();
-    is::<ConcatAttempts<Defer<Charges<Triggers>, Closure>, Closure, Out, Judged<()>>>();
-    is::<RideError<Judged<()>>>();
+    is::<ConcatAttempts<Defer<Charges<Triggers>, Closure>, Closure, Out, Refusal>>();
+    is::<RideError<Refusal>>();
 
     is::<Slot>();
     is::<Permit>();
@@ -66,6 +69,8 @@ fn whatever_is_sent_and_shared_may_be() {
     is::<Teardown>();
     is::<Completed>();
 
+    is::<RideOut<Asks, Joins, Empty<News>, (), Clock>>();
+    is::<Phases<RideOut<Asks, Joins, Empty<News>, (), Clock>>>();
     is::<PointRead<fn(Ask) -> Reads, Reads, Refusal, Empty<News>, Clock>>();
     is::<NoNews>();
 
@@ -78,18 +83,19 @@ fn whatever_is_sent_and_shared_may_be() {
     is::<Changes>();
 }
 
-/// A rider asks of its beats that they may be sent, and no more; a driver keeps what a panic carries until
+/// A box asks of its rider that it may be sent, and no more; a driver keeps what a panic carries until
 /// its owner is dead, and that may be sent alone. Each is polled by one task.
 #[test]
-fn riders_and_drivers_are_sent_and_not_shared() {
+fn boxes_and_drivers_are_sent_and_not_shared() {
     fn is_sent_and_unpin<T: Send + Unpin + 'static>() {}
-    is_sent_and_unpin::<RideOut<Asks, Joins, Empty<News>, (), Clock>>();
-    is_sent_and_unpin::<Phases<Asks, Joins, Empty<News>, (), Clock>>();
+    is_sent_and_unpin::<BoxRide<u64, Refusal>>();
+    is_sent_and_unpin::<Phases<BoxRide<u64, Refusal>>>();
     is_sent_and_unpin::<TearingDown<Ready<()>, Clock>>();
 }
 
-is_not!(Sync: RideOut<Asks, Joins, Empty<News>, (), Clock>);
-is_not!(Sync: Phases<Asks, Joins, Empty<News>, (), Clock>);
+is_not!(Sync: BoxRide<u64, Refusal>);
+type LocalJoins = fn(Activation) -> Option<LocalBoxFuture<'static, ()>>;
+is_not!(Sync: RideOut<Asks, LocalJoins, Empty<News>, (), Clock>);
 is_not!(Sync: TearingDown<Ready<()>, Clock>);
 
 /// A closure that is only `Send`, as most are that own something, is sent with its chain.
@@ -98,7 +104,7 @@ fn a_closure_that_is_not_shared_is_sent() {
     let (carrier, calls) = (carrier(), Cell::new(0));
     let probe = move |_| {
         calls.set(calls.get() + 1);
-        ready(Ok::<_, Judged<()>>(calls.get()))
+        ready(Ok::<_, Refusal>(calls.get()))
     };
     let chain = carrier.triggers().charge(&carrier).defer(probe).concat_attempts(&carrier);
     is_sent(&chain);
@@ -129,12 +135,13 @@ is_not!(Unpin: TokioSleep);
 #[test]
 fn a_rider_is_unpin_whatever_it_was_given() {
     let rider =
-        RideOut::new(address(), |_| async { Ok::<_, Refusal>(stream::once(async { Ok(1) })) })
+        RideOut::builder(address(), |_| async { Ok::<_, Refusal>(stream::once(async { Ok(1) })) })
             .join(|_| Some(async {}))
             .news(stream::once(async { News::Ended(None) }))
             .frame_number(|item: &u64| *item)
             .keep_alive(|_| {})
-            .timer(Clock::new());
+            .timer(Clock::new())
+            .build();
     is_sent(&rider);
     is_unpin(&rider);
     is_sent(&rider.nudger());
@@ -142,7 +149,11 @@ fn a_rider_is_unpin_whatever_it_was_given() {
     is_sent(&phases);
     is_unpin(&phases);
     is_sent(&phases.into_inner());
-    is_sent(&PointRead::new(address(), |_| async { Ok::<_, Refusal>(1) }).timer(Clock::new()));
+    is_sent(
+        &PointRead::builder(address(), |_| async { Ok::<_, Refusal>(1) })
+            .timer(Clock::new())
+            .build(),
+    );
 }
 
 /// A request of the mesh is the future of an `async fn`: it is sent, and pinned to be polled.

@@ -6,7 +6,7 @@ use std::{
     future::{Ready, ready},
     rc::Rc,
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicU32, Ordering::Relaxed},
     },
     task::Poll,
@@ -15,14 +15,14 @@ use std::{
 
 use crate::support::{
     hand_clock::{self, Clock, address, ms, panics},
-    script::{self, NEVER, Owner, Reply, Rider, Seen, after, serve, watch},
+    script::{self, Builder, NEVER, Owner, Reply, Seen, after, serve, watch},
     strict::{Strict, next},
     words::{by, by_route, not_found, tag},
 };
 use futures::{StreamExt, channel::mpsc, stream};
 use rideout::{
     Activation, Budget, Cause, Kind, News, Refusal, RideOut, StreamId,
-    rider::{Beat, Phase},
+    rider::{Beat, Nudger, Phase},
     time::Timer,
 };
 
@@ -57,17 +57,17 @@ fn now() -> Instant {
 /// Rides until `until`: when the beats came.
 async fn beats_of<const N: usize>(
     replies: [Reply; N],
-    set: impl FnOnce(Rider) -> Rider,
+    set: impl FnOnce(Builder) -> Builder,
     until: u64,
 ) -> Vec<u128> {
     let (owner, beats, began) = (Owner::answers(replies), Beats::default(), now());
-    let mut rider = set(owner.rider()).keep_alive(beats.send());
+    let mut rider = set(owner.builder()).keep_alive(beats.send()).build();
     watch(&owner, &mut rider, until).await;
     beats.since(began)
 }
 
-fn every(interval: u64) -> impl FnOnce(Rider) -> Rider {
-    move |rider| rider.keep_alive_interval(ms(interval))
+fn every(interval: u64) -> impl FnOnce(Builder) -> Builder {
+    move |builder| builder.keep_alive_interval(ms(interval))
 }
 
 #[tokio::test(start_paused = true)]
@@ -98,7 +98,7 @@ async fn a_beat_names_the_stream_and_whom_the_rider_is_live_on() {
         serve([3]).into(),
     ]);
     let beats = Beats::default();
-    watch(&owner, &mut owner.rider().keep_alive(beats.send()), 30_000).await;
+    watch(&owner, &mut owner.builder().keep_alive(beats.send()).build(), 30_000).await;
     let stream = owner.asked()[0].stream;
     let said: Vec<_> = beats.all().into_iter().map(|(_, it)| (it.stream, it.activation)).collect();
     assert_eq!(said, [Some("A1"), Some("B1"), None].map(|by| (stream, by.map(tag))));
@@ -111,8 +111,12 @@ async fn no_beat_is_sent_while_it_asks_or_rides_out_and_each_answer_begins_anew(
         [after(30_000, serve([1]).by("A1").fails(10_000, by("A1"))), after(30_000, serve([2]))];
     let owner = Owner::answers(replies).teardown("A1", NEVER);
     let (beats, began) = (Beats::default(), now());
-    let mut rider =
-        owner.rider().join(owner.join()).keep_alive(beats.send()).keep_alive_interval(ms(4_000));
+    let mut rider = owner
+        .builder()
+        .join(owner.join())
+        .keep_alive(beats.send())
+        .keep_alive_interval(ms(4_000))
+        .build();
     watch(&owner, &mut rider, 87_000).await;
     assert_eq!(beats.since(began), [34_000, 38_000, 82_000, 86_000]);
 }
@@ -121,7 +125,7 @@ async fn no_beat_is_sent_while_it_asks_or_rides_out_and_each_answer_begins_anew(
 async fn beats_go_on_beside_a_refresh_and_begin_anew_with_its_answer() {
     let owner = Owner::answers([serve([1]).into(), after(4_500, serve([2]))]);
     let (beats, began) = (Beats::default(), now());
-    let mut rider = owner.rider().keep_alive(beats.send());
+    let mut rider = owner.builder().keep_alive(beats.send()).build();
     let nudger = rider.nudger();
     watch(&owner, &mut rider, 2_000).await;
     nudger.nudge();
@@ -138,14 +142,18 @@ async fn the_answer_to_a_beat_finds_an_owner_that_moved() {
     let beats = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&beats);
     let served = Arc::new(Mutex::new(Vec::<StreamId>::new()));
-    let mut rider = owner.rider().news(news).keep_alive(move |beat: Beat| {
-        counted.fetch_add(1, Relaxed);
-        let mut served = served.lock().expect("no test panics under it");
-        if !served.contains(&beat.stream) {
-            served.push(beat.stream);
-            answers.unbounded_send(News::NotServing(Some(tag("B1")))).expect("it hears");
-        }
-    });
+    let mut rider = owner
+        .builder()
+        .news(news)
+        .keep_alive(move |beat: Beat| {
+            counted.fetch_add(1, Relaxed);
+            let mut served = served.lock().expect("no test panics under it");
+            if !served.contains(&beat.stream) {
+                served.push(beat.stream);
+                answers.unbounded_send(News::NotServing(Some(tag("B1")))).expect("it hears");
+            }
+        })
+        .build();
     let seen = watch(&owner, &mut rider, 101_000).await;
     assert_eq!(seen, [(0, Seen::Item(1)), (5_000, Seen::Item(2))]);
     assert_eq!(owner.asked()[1].charge.activation(), Some(&tag("A1")));
@@ -170,10 +178,14 @@ async fn whatever_ends_the_rider_stops_its_beats_in_that_poll() {
         let (owner, beats) = (Owner::answers([reply]), Beats::default());
         let held = Arc::new(());
         let (mut send, holds) = (beats.send(), Arc::clone(&held));
-        let mut rider = owner.rider().budget(Budget::new().re_asks(0)).keep_alive(move |beat| {
-            let _ = &holds;
-            send(beat);
-        });
+        let mut rider = owner
+            .builder()
+            .budget(Budget::new().re_asks(0))
+            .keep_alive(move |beat| {
+                let _ = &holds;
+                send(beat);
+            })
+            .build();
         loop {
             let next = script::next(&mut rider).await;
             match next {
@@ -196,7 +208,7 @@ async fn the_end_of_a_refresh_stops_the_beats_of_the_old_one() {
     {
         let owner = Owner::answers([serve([1]).into(), after(3_000, refusal)]);
         let beats = Beats::default();
-        let mut rider = owner.rider().budget(budget).keep_alive(beats.send());
+        let mut rider = owner.builder().budget(budget).keep_alive(beats.send()).build();
         let nudger = rider.nudger();
         watch(&owner, &mut rider, 3_000).await;
         nudger.nudge();
@@ -209,7 +221,7 @@ async fn the_end_of_a_refresh_stops_the_beats_of_the_old_one() {
 #[tokio::test(start_paused = true)]
 async fn dropped_it_sends_none() {
     let (owner, beats) = (Owner::answers([serve([1]).into()]), Beats::default());
-    let mut rider = owner.rider().keep_alive(beats.send());
+    let mut rider = owner.builder().keep_alive(beats.send()).build();
     watch(&owner, &mut rider, 4_000).await;
     drop(rider);
     assert_eq!(owner.alive(), [0; 5]);
@@ -220,7 +232,7 @@ async fn dropped_it_sends_none() {
 #[tokio::test(start_paused = true)]
 async fn beats_that_were_missed_are_one() {
     let (owner, beats, began) = (Owner::answers([serve([1]).into()]), Beats::default(), now());
-    let mut rider = owner.rider().keep_alive(beats.send()).keep_alive_interval(ms(1_000));
+    let mut rider = owner.builder().keep_alive(beats.send()).keep_alive_interval(ms(1_000)).build();
     watch(&owner, &mut rider, 3_500).await;
     owner.reach(60_200).await; // nobody polls
     watch(&owner, &mut rider, 62_500).await;
@@ -235,10 +247,10 @@ async fn items_that_never_pause_delay_a_beat_by_32_of_them_at_most() {
             (Owner::answers([serve(0..10_000).into()]), Beats::default(), now());
         let beat = beats.send();
         let mut items = match way {
-            0 => owner.rider().keep_alive(beat).map(|it| it.ok()).boxed_local(),
-            1 => owner.resuming().keep_alive(beat).map(|it| it.ok()).boxed_local(),
+            0 => owner.builder().keep_alive(beat).build().map(|it| it.ok()).boxed_local(),
+            1 => owner.builder_resuming().keep_alive(beat).build().map(|it| it.ok()).boxed_local(),
             _ => {
-                let phases = owner.rider().keep_alive(beat).phases();
+                let phases = owner.builder().keep_alive(beat).build().phases();
                 phases
                     .filter_map(async |it| match it {
                         Ok(Phase::Live(item)) => Some(Some(item)),
@@ -270,7 +282,8 @@ async fn any_interval_is_safe() {
         (Duration::MAX, 3_000_000, 1..=1),
     ] {
         let (owner, beats) = (Owner::answers([serve([1]).into()]), Beats::default());
-        let mut rider = owner.rider().keep_alive_interval(interval).keep_alive(beats.send());
+        let mut rider =
+            owner.builder().keep_alive_interval(interval).keep_alive(beats.send()).build();
         watch(&owner, &mut rider, until).await;
         let sent = beats.all().len();
         assert!(expected.contains(&sent), "{sent} beats every {interval:?}");
@@ -285,9 +298,10 @@ fn nothing_grows_over_a_hundred_thousand_beats() {
     let sent = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&sent);
     let mut rider =
-        RideOut::new(hand_clock::address(), |_| async { Ok::<_, Refusal>(Strict::open([1])) })
+        RideOut::builder(hand_clock::address(), |_| async { Ok::<_, Refusal>(Strict::open([1])) })
             .timer(clock.clone())
-            .keep_alive(move |_| _ = counted.fetch_add(1, Relaxed));
+            .keep_alive(move |_| _ = counted.fetch_add(1, Relaxed))
+            .build();
     assert!(matches!(next(&mut rider), Poll::Ready(Some(Ok(1)))));
     let mut beat = || {
         assert!(next(&mut rider).is_pending());
@@ -326,7 +340,7 @@ async fn a_beat_that_is_always_due_starves_nothing() {
     let refused = Rc::new(Cell::new(false));
     let refusing = Rc::clone(&refused);
     let (tell, news) = mpsc::unbounded();
-    let mut rider = RideOut::new(address(), move |ask| {
+    let mut rider = RideOut::builder(address(), move |ask| {
         let answer = match ask.attempt {
             1 => Ok(fed.take().expect("once").boxed()),
             2 => {
@@ -340,7 +354,8 @@ async fn a_beat_that_is_always_due_starves_nothing() {
     })
     .timer(Hasty)
     .news(news)
-    .keep_alive(move |_| _ = counted.fetch_add(1, Relaxed));
+    .keep_alive(move |_| _ = counted.fetch_add(1, Relaxed))
+    .build();
     let nudger = rider.nudger();
     let mut poll = |expected: Option<u64>| {
         let before = sent.load(Relaxed);
@@ -367,14 +382,16 @@ async fn a_beat_that_is_always_due_starves_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_nudge_within_a_beat_goes_out_in_that_poll() {
     let owner = Owner::answers([serve([1]).into(), serve([2]).into()]);
-    let rider = owner.rider();
-    let (nudger, mut beats) = (rider.nudger(), 0);
-    let mut rider = rider.keep_alive(move |_| {
+    let (nudger, mut beats) = (Arc::new(OnceLock::<Nudger>::new()), 0);
+    let nudges = Arc::clone(&nudger);
+    let rider = owner.builder().keep_alive(move |_| {
         beats += 1;
         if beats == 1 {
-            nudger.nudge();
+            nudges.get().expect("it is set").nudge();
         }
     });
+    let mut rider = rider.build();
+    nudger.set(rider.nudger()).expect("it is set once");
     let seen = watch(&owner, &mut rider, 60_000).await;
     assert_eq!(seen, [(0, Seen::Item(1)), (5_000, Seen::Item(2))]);
 }
@@ -387,12 +404,13 @@ fn a_panic_in_a_beat_reaches_the_caller_and_costs_that_beat_alone() {
     let counted = Arc::clone(&sent);
     let (items, fed) = mpsc::unbounded();
     let mut fed = Some(fed);
-    let mut rider = RideOut::new(hand_clock::address(), move |_| {
+    let mut rider = RideOut::builder(hand_clock::address(), move |_| {
         let fed = fed.take().expect("once");
         async move { Ok::<_, Refusal>(Strict::new(fed)) }
     })
     .timer(clock.clone())
-    .keep_alive(move |_| assert_ne!(counted.fetch_add(1, Relaxed), 0, "once"));
+    .keep_alive(move |_| assert_ne!(counted.fetch_add(1, Relaxed), 0, "once"))
+    .build();
     assert!(next(&mut rider).is_pending());
     clock.advance(ms(5_000));
     panics(|| next(&mut rider));
@@ -409,7 +427,7 @@ fn a_panic_in_a_beat_reaches_the_caller_and_costs_that_beat_alone() {
 #[tokio::test(start_paused = true)]
 async fn a_subscription_that_panicked_is_beaten_for_no_more() {
     let (beats, began) = (Beats::default(), now());
-    let mut rider = RideOut::new(address(), |ask| async move {
+    let mut rider = RideOut::builder(address(), |ask| async move {
         let first = ask.attempt == 1;
         let stream = stream::poll_fn(move |_| {
             assert!(!first, "once");
@@ -417,7 +435,8 @@ async fn a_subscription_that_panicked_is_beaten_for_no_more() {
         });
         Ok(stream)
     })
-    .keep_alive(beats.send());
+    .keep_alive(beats.send())
+    .build();
     panics(|| next(&mut rider));
     tokio::time::advance(ms(7_000)).await;
     assert!(next(&mut rider).is_pending());
@@ -432,7 +451,7 @@ async fn moved_to_another_task_that_one_is_woken_for_a_beat() {
     // C38.
     let owner = Owner::answers([serve([1]).into()]);
     let (beats, began) = (Beats::default(), now());
-    let mut rider = owner.rider().keep_alive(beats.send());
+    let mut rider = owner.builder().keep_alive(beats.send()).build();
     assert!(matches!(next(&mut rider), Poll::Ready(Some(Ok(1)))));
     assert!(next(&mut rider).is_pending(), "polled by a task that nobody hears of");
     watch(&owner, &mut rider, 6_000).await;
@@ -443,18 +462,19 @@ async fn moved_to_another_task_that_one_is_woken_for_a_beat() {
 async fn the_settings_may_come_in_any_order() {
     for before in [false, true] {
         let (beats, began) = (Beats::default(), now());
-        let rider =
-            RideOut::new(address(), |_| async { Ok(stream::pending::<Result<u64, Refusal>>()) });
+        let rider = RideOut::builder(address(), |_| async {
+            Ok(stream::pending::<Result<u64, Refusal>>())
+        });
         let joins = |_: Activation| None::<Ready<()>>;
         let (beat, news) = (beats.send(), stream::pending::<News>());
         let sent = if before {
             let rider = rider.keep_alive(beat).keep_alive_interval(ms(2_000));
             let rider = rider.join(joins).news(news).timer(rideout::time::TokioTimer);
-            tokio::time::timeout(ms(5_000), rider.count()).await
+            tokio::time::timeout(ms(5_000), rider.build().count()).await
         } else {
             let rider = rider.timer(rideout::time::TokioTimer).news(news).join(joins);
             let rider = rider.keep_alive_interval(ms(2_000)).keep_alive(beat);
-            tokio::time::timeout(ms(5_000), rider.count()).await
+            tokio::time::timeout(ms(5_000), rider.build().count()).await
         };
         assert!(sent.is_err(), "it is live to the end");
         assert_eq!(beats.since(began), [2_000, 4_000]);
