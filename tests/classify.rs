@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use rideout::{
-    Activation, Address, Classify, Closing, Judged, Kind, Party, Refusal, Rejection, Ruling,
+    Activation, Address, Classify, Closing, Judged, Kind, Party, Refusal, Rejection, Ruling, Seam,
     Speaker,
 };
 
@@ -21,7 +21,7 @@ fn activation(digits: &str) -> Activation {
 #[test]
 fn a_kind_that_is_present_wins_over_any_text() {
     let x = address("x");
-    let promise = Closing::new(x.clone()).activation(activation("AA")).at_the_door("what");
+    let promise = Closing::new(x.clone()).activation(activation("AA")).refuse(Seam::Door, "what");
 
     for &kind in Kind::ALL {
         for message in [&*promise.message, "", "Host is shutting down, cannot route to x", "no"] {
@@ -46,7 +46,7 @@ fn the_hint_travels_with_a_promise() {
     let hint = Duration::from_secs(2);
 
     for refusal in [
-        Closing::new(x.clone()).at_the_door("what"),
+        Closing::new(x.clone()).refuse(Seam::Door, "what"),
         Refusal::host_cannot_route(&x),
         Refusal::new(Kind::ShuttingDown, ""),
         Refusal::from_text(Refusal::mesh_cannot_route(&x).message),
@@ -62,7 +62,7 @@ fn the_hint_travels_with_a_promise() {
 #[test]
 fn wrappers_rule_like_what_they_hold() {
     let x = address("x");
-    let refusal = Closing::new(x.clone()).activation(activation("AA")).at_the_door("what");
+    let refusal = Closing::new(x.clone()).activation(activation("AA")).refuse(Seam::Door, "what");
     let ruling = refusal.classify(&x);
 
     fn by_reference(error: impl Classify, asked: &Address) -> Ruling {
@@ -111,7 +111,7 @@ proptest! {
         kind in prop::sample::select(Kind::ALL.to_vec()),
         message in prop_oneof![
             ".{0,40}",
-            Just(Closing::new(address("x")).accepted("what").message),
+            Just(Closing::new(address("x")).refuse(Seam::Mailbox, "what").message),
             Just("Hub x is shutting down (activation #AA)".to_owned()),
             Just("Mesh is shutting down, cannot route to x".to_owned()),
         ],

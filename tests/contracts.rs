@@ -114,7 +114,7 @@ const MATRIX: [Row; 24] = [
         ONE_LOOK,
     ),
     row(
-        "TearingDown",
+        "Driver",
         By("contracts_owner::a_driver_keeps_what_futures_keep"),
         By("contracts_owner::a_driver_outlives_panics"),
         By("contracts_owner::a_driver_polls_the_last_code_once_a_poll"),

@@ -18,9 +18,9 @@ use contract::{
 };
 use futures::{FutureExt, Stream, StreamExt, future, stream};
 use rideout::{
-    Address, Budget, Carrier, CarrierExt, Charge, Classify, Judged, Rejection, Ruling, Slot,
-    Teardown,
+    Address, Budget, Carrier, CarrierExt, Charge, Classify, Judged, Rejection, Ruling, Teardown,
     carrier::{Attempt, Trigger},
+    slot::Slot,
 };
 
 fn carrier() -> Carrier {

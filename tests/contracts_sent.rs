@@ -14,12 +14,13 @@ use chain::{Asking, Chain, Probe, carrier};
 use contract::hand_clock::{Clock, address};
 use futures::stream::{self, Empty, Iter};
 use rideout::{
-    Activation, Address, Carrier, CarrierExt, Charge, Claim, Completed, Judged, News, Permit,
-    PointRead, Refusal, RideError, RideOut, Slot, StreamId, Teardown,
+    Activation, Address, Carrier, CarrierExt, Charge, Completed, Judged, News, PointRead, Refusal,
+    RideError, RideOut, StreamId, Teardown,
     carrier::{Attempt, Charges, ConcatAttempts, Defer, Trigger, Triggers},
     mesh::{Changes, Mesh, NewsStream, Subscription},
-    owner::{Reached, TearingDown, Wave},
+    owner::{Driver, Reached, Wave},
     rider::{Ask, NoNews, Phases},
+    slot::{Claim, Permit, Slot},
     time::TokioSleep,
 };
 
@@ -86,12 +87,12 @@ fn riders_and_drivers_are_sent_and_not_shared() {
     fn is_sent_and_unpin<T: Send + Unpin + 'static>() {}
     is_sent_and_unpin::<RideOut<Asks, Joins, Empty<News>, (), Clock>>();
     is_sent_and_unpin::<Phases<Asks, Joins, Empty<News>, (), Clock>>();
-    is_sent_and_unpin::<TearingDown<Ready<()>, Clock>>();
+    is_sent_and_unpin::<Driver<Ready<()>, Clock>>();
 }
 
 is_not!(Sync: RideOut<Asks, Joins, Empty<News>, (), Clock>);
 is_not!(Sync: Phases<Asks, Joins, Empty<News>, (), Clock>);
-is_not!(Sync: TearingDown<Ready<()>, Clock>);
+is_not!(Sync: Driver<Ready<()>, Clock>);
 
 /// A closure that is only `Send`, as most are that own something, is sent with its chain.
 #[test]
@@ -123,7 +124,7 @@ is_not!(Unpin: Attempt<Closure, PhantomPinned>);
 is_not!(Unpin: ConcatAttempts<PhantomPinned, Closure, Out, ()>);
 is_not!(Unpin: ConcatAttempts<Triggers, Closure, PhantomPinned, ()>);
 is_not!(Unpin: PointRead<fn(Ask) -> Reads, PhantomPinned, Refusal, Empty<News>, Clock>);
-is_not!(Unpin: TearingDown<PhantomPinned, Clock>);
+is_not!(Unpin: Driver<PhantomPinned, Clock>);
 is_not!(Unpin: TokioSleep);
 
 /// Neither of a rider's parts need be `Unpin`: they are boxed as themselves.

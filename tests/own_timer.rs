@@ -15,7 +15,7 @@ use std::{
 
 use futures::{Stream, StreamExt, TryStreamExt, stream};
 use rideout::{
-    Budget, Closing, PointRead, PointReadError, Refusal, RideError, RideOut, rider::Ask,
+    Budget, Closing, PointRead, PointReadError, Refusal, RideError, RideOut, Seam, rider::Ask,
     time::Timer,
 };
 
@@ -94,7 +94,7 @@ fn address() -> rideout::Address {
 
 fn draining() -> Refusal {
     let owner = Closing::new(address()).activation("0A".parse().expect("hex digits"));
-    owner.at_the_door("Subscribe")
+    owner.refuse(Seam::Door, "Subscribe")
 }
 
 /// An owner that drains until then, and then serves.

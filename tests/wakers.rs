@@ -11,7 +11,7 @@ use std::{
 
 use by_hand::{Task, kept, poll};
 use cooked_waker::IntoWaker;
-use rideout::{Slot, Teardown};
+use rideout::{Teardown, slot::Slot};
 
 struct Panics;
 

@@ -22,7 +22,7 @@ use crate::{
     classify::Classify,
     refusal::News,
     time::{Clock, DefaultTimer, Timer},
-    unwind::guarded,
+    unwind::poll_guarded,
 };
 
 /// What a poll of a rider returns.
@@ -89,7 +89,7 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 ///
 /// ```
 /// use futures::{StreamExt, TryStreamExt, stream};
-/// use rideout::{Closing, Refusal, RideOut, rider::Answer};
+/// use rideout::{Closing, Refusal, RideOut, Seam, rider::Answer};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -98,7 +98,7 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 ///
 /// let mut prices = RideOut::new(address, move |ask| {
 ///     let answer = match ask.attempt {
-///         1 | 2 => Err(old.at_the_door("Subscribe")),
+///         1 | 2 => Err(old.refuse(Seam::Door, "Subscribe")),
 ///         _ => Ok(stream::iter([Ok::<_, Refusal>(101), Ok(102)])),
 ///     };
 ///     async move { answer }
@@ -161,7 +161,7 @@ impl<A: Source<P>, P> RideOut<A, NoJoin, NoNews, P> {
     ///
     /// ```
     /// use futures::{StreamExt, TryStreamExt, stream};
-    /// use rideout::{Closing, RideOut};
+    /// use rideout::{Closing, RideOut, Seam};
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -170,7 +170,7 @@ impl<A: Source<P>, P> RideOut<A, NoJoin, NoNews, P> {
     ///
     /// let lines = RideOut::resuming(address, |line: &u32| *line, move |ask| {
     ///     let from = ask.resume.map_or(1, |last| last + 1);
-    ///     let goes = (from == 1).then(|| Err(owner.accepted("Subscribe")));
+    ///     let goes = (from == 1).then(|| Err(owner.refuse(Seam::Mailbox, "Subscribe")));
     ///     async move { Ok(stream::iter([Ok(from), Ok(from + 1)].into_iter().chain(goes))) }
     /// });
     /// assert_eq!(lines.try_collect::<Vec<_>>().await?, [1, 2, 3, 4]);
@@ -250,7 +250,7 @@ where
             this.pass = this.ride.refill(this.live.as_mut(), cx);
         }
         while this.pass > 0 && this.live.is_some() {
-            let item = match guarded(this.live.as_mut(), |live| live.poll_next(cx)) {
+            let item = match poll_guarded(this.live.as_mut(), |live| live.poll_next(cx)) {
                 Poll::Ready(Some(Ok(item))) => item,
                 polled => return this.poll_slowly(Some(polled), cx),
             };

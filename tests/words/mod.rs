@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rideout::{Activation, Address, Closing, Refusal};
+use rideout::{Activation, Address, Closing, Refusal, Seam};
 
 pub(crate) fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
@@ -18,12 +18,12 @@ pub(crate) fn tag(digits: &str) -> Activation {
 
 /// A promise by the owner's activation: `R(a)` of the cases.
 pub(crate) fn by(digits: &str) -> Refusal {
-    Closing::new(address()).activation(tag(digits)).at_the_door("no Subscribe")
+    Closing::new(address()).activation(tag(digits)).refuse(Seam::Door, "Subscribe")
 }
 
 /// A promise by the owner that names no activation: `R(?)`.
 pub(crate) fn unnamed() -> Refusal {
-    Closing::new(address()).at_the_door("no Subscribe")
+    Closing::new(address()).refuse(Seam::Door, "Subscribe")
 }
 
 /// A promise by the route: `R(rt)`.

@@ -21,7 +21,7 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     ///
     /// ```
     /// use futures::{TryStreamExt, stream};
-    /// use rideout::{Closing, Refusal, RideOut, Teardown};
+    /// use rideout::{Closing, Refusal, RideOut, Seam, Teardown};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,7 +32,7 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
     ///
     /// let mut prices = RideOut::new(address, move |ask| {
     ///     let answer = match ask.attempt {
-    ///         1 => Err(owner.at_the_door("Subscribe")),
+    ///         1 => Err(owner.refuse(Seam::Door, "Subscribe")),
     ///         _ => Ok(stream::iter([Ok::<_, Refusal>(101)])),
     ///     };
     ///     async move { answer }
