@@ -18,7 +18,8 @@ use std::{
 
 use futures::{Stream, StreamExt, stream};
 use rideout::{
-    Activation, Address, Budget, Classify, Closing, Ledger, Refusal, RideOut, Ruling, StreamId,
+    Activation, Address, Budget, Classify, Closing, Ledger, Refusal, RideOut, Ruling, Seam,
+    StreamId,
 };
 
 const ITEMS: u64 = 1_000;
@@ -54,7 +55,7 @@ fn address() -> Address {
 fn draining(activation: &Activation) -> Refusal {
     let owner = Closing::new(address()).activation(activation.clone()).detail("RunLevel=Dead");
     // As an owner in another process is heard that says all of it in its sentence.
-    Refusal::from_text(owner.at_the_door("Subscribe").message)
+    Refusal::from_text(owner.refuse(Seam::Door, "Subscribe").message)
 }
 
 /// The size of a rider whose closures hold nothing.

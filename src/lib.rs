@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use futures::{TryStreamExt, stream};
-//! use rideout::{Closing, RideOut};
+//! use rideout::{Closing, RideOut, Seam};
 //!
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,7 +24,7 @@
 //! # let owner = Closing::new(address).activation("0A".parse()?).detail("RunLevel=Dead");
 //! # let client = std::sync::Arc::new(move |resume: Option<u64>| {
 //! #     let from = resume.map_or(1, |last| last + 1);
-//! #     let end = Some(owner.accepted("Subscribe")).filter(|_| from == 1);
+//! #     let end = Some(owner.refuse(Seam::Mailbox, "Subscribe")).filter(|_| from == 1);
 //! #     let items = (from..from + 2).map(Ok).chain(end.map(Err));
 //! #     Ok(stream::iter(items.collect::<Vec<_>>()))
 //! # });
@@ -87,7 +87,7 @@
 
 mod monitor;
 mod sentence;
-mod slot;
+
 mod sync;
 mod teardown;
 mod unwind;
@@ -103,6 +103,7 @@ pub mod mesh;
 pub mod owner;
 pub mod refusal;
 pub mod rider;
+pub mod slot;
 #[cfg(doc)]
 #[doc = include_str!("../docs/rules.md")]
 pub mod rules {}
@@ -117,7 +118,6 @@ pub use classify::{Classify, Ruling};
 pub use ledger::{Axis, Cause, Charge, GaveUp, Key, Ledger, Wait};
 pub use refusal::{Closing, Kind, News, Party, Refusal, Rejection, Seam, Speaker};
 pub use rider::{Answer, BoxRide, Phase, PointRead, PointReadError, RideOut};
-pub use slot::{Claim, Permit, Slot};
 pub use teardown::{Completed, Teardown};
 
 /// The README's examples, run as tests.

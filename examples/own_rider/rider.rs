@@ -92,7 +92,7 @@ impl Rider {
                 }
             }
             // The route, or the same activation again: there is no event to wait for.
-            Wait::Rest(rest) => sleep(rest).await,
+            other => sleep(other.rest()).await,
         }
         // After the wait: a nudge that came during it is satisfied by this ask, and asks for none.
         self.owner.answer(self.carrier.asking()).await

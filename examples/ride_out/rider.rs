@@ -85,8 +85,8 @@ fn charged(stage: &Stage, charge: &Charge) -> String {
     };
     let wait = match charge.wait() {
         Wait::Join { .. } => "waits for its teardown".into(),
-        Wait::Rest(rest) => format!("rests {} ms", rest.as_millis()),
         Wait::Nothing => "asks at once".into(),
+        other => format!("rests {} ms", other.rest().as_millis()),
     };
     format!("refused by {who}, {} of {}): {wait}", charge.count(), charge.budget())
 }

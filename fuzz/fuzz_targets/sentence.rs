@@ -9,7 +9,7 @@ use arbitrary::Unstructured;
 use rideout::{
     Activation, Address, Closing, Kind, Refusal, Seam, Speaker,
     address::{InvalidAddress, MAX_LENGTH},
-    refusal::answered_by,
+    refusal::{Wording, answered_by},
 };
 
 fuzz::target!(check, 3_000);
@@ -90,8 +90,8 @@ fn minted(bytes: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     closing = activation.clone().into_iter().fold(closing, Closing::activation);
     closing = if host_stopping { closing.host_stopping() } else { closing };
 
-    for refusal in
-        [closing.at_the_door(&what), closing.accepted(&what), closing.refuse(seam, &what)]
+    for refusal in [Wording::turned_away(&what), Wording::accepted(&what), seam.into()]
+        .map(|it| closing.refuse(it, &what))
     {
         let message = refusal.message.as_str();
         let banner = format!("Hub {address} is shutting down");

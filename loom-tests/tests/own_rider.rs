@@ -74,7 +74,7 @@ mod owner {
     use std::{cell::RefCell, fmt, future::ready};
 
     use futures::{Stream, StreamExt, stream, stream::LocalBoxStream};
-    use rideout::{Activation, Address, Closing, Completed, Refusal, Teardown};
+    use rideout::{Activation, Address, Closing, Completed, Refusal, Seam, Teardown};
 
     use super::common::yields;
 
@@ -126,7 +126,7 @@ mod owner {
 
         fn end(&self) -> impl Stream<Item = Result<u32, Refusal>> + use<> {
             let closing = Closing::new(self.address.clone()).activation(self.activation.clone());
-            stream::once(ready(Err(closing.accepted("Subscribe"))))
+            stream::once(ready(Err(closing.refuse(Seam::Mailbox, "Subscribe"))))
         }
 
         pub(crate) fn asks(&self) -> u32 {

@@ -9,7 +9,7 @@ use crate::{
     owner::{Ending, Lifecycle, Wave},
     refusal::News,
     sync::lock,
-    unwind,
+    unwind::FirstPanic,
 };
 
 impl<T> Mesh<T> {
@@ -190,7 +190,7 @@ impl<T> World<T> {
     /// Tells those that a hub serves that it ends.
     pub(super) fn announce_end(&self, hub: &Hub<T>) {
         let lifecycle = hub.lifecycle();
-        unwind::all(hub.streams().into_iter().map(|stream| {
+        FirstPanic::run_all(hub.streams().into_iter().map(|stream| {
             let news = News::Ended(Some(lifecycle.activation().clone()));
             move || self.tell(lifecycle.address().path(), stream, news)
         }));

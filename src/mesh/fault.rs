@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{World, hub::Hub, router::stops};
-use crate::{address::Address, owner::HostPhase, sync::lock, unwind};
+use crate::{address::Address, owner::HostPhase, sync::lock, unwind::FirstPanic};
 
 /// What a guard keeps in force.
 pub(super) enum Fault<T> {
@@ -260,12 +260,13 @@ impl<T> World<T> {
         let is_let_out = |hub: &&Arc<Hub<T>>| side.announcement(hub.lifecycle().address()).is_ok();
         let announcements = owners.iter().filter(is_let_out).map(|hub| || self.announce_end(hub));
         // A listener whose waker panics holds up neither the others nor the host.
-        let told = unwind::caught(|| unwind::all(announcements));
+        let mut panics = FirstPanic::default();
+        panics.catch(|| FirstPanic::run_all(announcements));
         side.close();
         for hub in &owners {
             hub.look();
         }
-        unwind::resume_first([told]);
+        panics.resume();
     }
 
     /// The process of a host is gone: it says nothing more.

@@ -74,7 +74,7 @@ impl<T> Drop for Goodbye<T> {
         let (path, now) = (self.address.path(), TokioTimer.now());
         let target = (self.address.clone(), self.stream);
         if state.faults.has(path, Part::Releases) {
-            state.targets.lose(&target, &self.attempt, now);
+            state.targets.mark_disconnected(&target, &self.attempt, now);
         } else {
             state.targets.release(&target, &self.attempt, now);
         }

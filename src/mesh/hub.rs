@@ -233,8 +233,8 @@ impl<T: Send + Sync + 'static> Inside<T> {
             }
         };
         // In all it may take four times as long, as by default.
-        let tear_down = self.lifecycle.tear_down(last);
-        let mut end = pin!(tear_down.watchdog(watchdog).longest(watchdog.saturating_mul(4)));
+        let driver = self.lifecycle.driver(last);
+        let mut end = pin!(driver.watchdog(watchdog).longest(watchdog.saturating_mul(4)));
         // Invariant 4: where it panics it is dead, and its teardown completed.
         let mut end =
             poll_fn(|cx| unwind::caught(|| end.as_mut().poll(cx)).unwrap_or(Poll::Ready(())));

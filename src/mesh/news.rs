@@ -11,7 +11,7 @@ use std::{
 use futures_core::{Stream, stream::FusedStream};
 use tokio::sync::mpsc;
 
-use crate::{activation::StreamId, refusal::News, unwind};
+use crate::{activation::StreamId, refusal::News, unwind::FirstPanic};
 
 type Sender<M> = mpsc::UnboundedSender<M>;
 
@@ -97,7 +97,9 @@ impl<M: Clone> Announcement<M> {
     /// Tells all of them; where the waker of one panics, that goes on after.
     pub(super) fn tell(self) {
         // One that was dropped listens no more.
-        unwind::all(self.listeners.iter().map(|listener| || _ = listener.send(self.said.clone())));
+        FirstPanic::run_all(
+            self.listeners.iter().map(|listener| || _ = listener.send(self.said.clone())),
+        );
     }
 }
 

@@ -43,7 +43,7 @@ impl<T> Message for Request<T> {
         }
     }
 
-    fn sort(&self) -> MessageKind {
+    fn kind(&self) -> MessageKind {
         match self {
             Request::Beat { .. } => MessageKind::Ignorable,
             _ => MessageKind::Request,
@@ -74,8 +74,8 @@ impl<T> Message for Accepted<T> {
         self.request.name()
     }
 
-    fn sort(&self) -> MessageKind {
-        self.request.sort()
+    fn kind(&self) -> MessageKind {
+        self.request.kind()
     }
 
     fn refuse(self, refusal: Refusal, reply_path: ReplyPath) {

@@ -106,7 +106,7 @@ pub struct EvictionCounts {
 ///     }
 /// };
 ///
-/// targets.lose(&1, &1, now); // in the middle of a roll
+/// targets.mark_disconnected(&1, &1, now); // in the middle of a roll
 /// push(&mut served, &targets);
 /// assert_eq!(served.len(), 1);
 ///

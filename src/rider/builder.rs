@@ -134,7 +134,7 @@ impl<A: Source<P>, P> RideOut<A, NoJoin, NoNews, P, SomeTimer> {
     ///
     /// ```
     /// use futures::{TryStreamExt, stream};
-    /// use rideout::{Closing, RideOut};
+    /// use rideout::{Closing, RideOut, Seam};
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -143,7 +143,7 @@ impl<A: Source<P>, P> RideOut<A, NoJoin, NoNews, P, SomeTimer> {
     ///
     /// let lines = RideOut::resuming(address, |line: &u32| *line, move |ask| {
     ///     let from = ask.resume.map_or(1, |last| last + 1);
-    ///     let goes = (from == 1).then(|| Err(owner.accepted("Subscribe")));
+    ///     let goes = (from == 1).then(|| Err(owner.refuse(Seam::Mailbox, "Subscribe")));
     ///     async move { Ok(stream::iter([Ok(from), Ok(from + 1)].into_iter().chain(goes))) }
     /// });
     /// assert_eq!(lines.try_collect::<Vec<_>>().await?, [1, 2, 3, 4]);
@@ -179,7 +179,7 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     ///
     /// ```
     /// use futures::{TryStreamExt, stream};
-    /// use rideout::{Closing, Refusal, RideOut, Teardown};
+    /// use rideout::{Closing, Refusal, RideOut, Teardown, Seam};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -190,7 +190,7 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     ///
     /// let mut prices = RideOut::builder(address, move |ask| {
     ///     let answer = match ask.attempt {
-    ///         1 => Err(owner.at_the_door("Subscribe")),
+    ///         1 => Err(owner.refuse(Seam::Door, "Subscribe")),
     ///         _ => Ok(stream::iter([Ok::<_, Refusal>(101)])),
     ///     };
     ///     async move { answer }

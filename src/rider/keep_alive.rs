@@ -14,7 +14,7 @@ use crate::{
     activation::{Activation, StreamId},
     sync::Mutex,
     time::Timer,
-    unwind::poll_away,
+    unwind::poll_and_clear,
 };
 
 /// The first beat comes no later than this after an answer.
@@ -88,7 +88,7 @@ impl<Sl: Future<Output = ()>> KeepAlive<Sl> {
         interval: Duration,
         cx: &mut Context<'_>,
     ) -> Poll<()> {
-        if self.sleep.is_some() && poll_away(self.sleep.as_mut(), cx).is_pending() {
+        if self.sleep.is_some() && poll_and_clear(self.sleep.as_mut(), cx).is_pending() {
             return Poll::Pending;
         }
         self.sleep.set(Some(timer.sleep(interval)));

@@ -30,7 +30,7 @@ use crate::{
     ledger::Charge,
     refusal::{Kind, News, Rejection, Speaker},
     time::Timer,
-    unwind::{guarded, poll_away},
+    unwind::{poll_and_clear, poll_guarded},
 };
 
 /// How many turns one poll takes (`R20b`).
@@ -64,7 +64,7 @@ const TURNS: u32 = 32;
 /// # Examples
 ///
 /// ```
-/// use rideout::{Closing, Refusal, rider::PointRead};
+/// use rideout::{Closing, Refusal, Seam, rider::PointRead};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -72,7 +72,7 @@ const TURNS: u32 = 32;
 /// let owner = Closing::new(address.clone()).activation("0A".parse()?);
 ///
 /// let price = PointRead::new(address, move |ask| {
-///     let answer = if ask.attempt < 4 { Err(owner.at_the_door("Get")) } else { Ok(101) };
+///     let answer = if ask.attempt < 4 { Err(owner.refuse(Seam::Door, "Get")) } else { Ok(101) };
 ///     async move { answer }
 /// });
 /// assert_eq!(price.await?, 101);
@@ -233,7 +233,7 @@ where
             Poll::Ready(Err(error)) => return self.refused(error),
             Poll::Pending => {}
         }
-        match guarded(self.news.as_mut(), |news| news.poll_next(cx)) {
+        match poll_guarded(self.news.as_mut(), |news| news.poll_next(cx)) {
             Poll::Ready(Some(News::Arrived(activation))) => self.arrived(activation),
             Poll::Ready(Some(News::Ended(_) | News::NotServing(_))) => {}
             Poll::Ready(None) => self.news.set(None),
@@ -250,7 +250,7 @@ where
             let left = self.state.deadline.saturating_sub(now.duration_since(began));
             self.limit.set(Some(self.timer.sleep(left)));
         }
-        poll_away(self.limit.as_mut(), cx)
+        poll_and_clear(self.limit.as_mut(), cx)
     }
 
     /// Looks at a rest, or at a spread.

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     activation::StreamId, address::Address, carrier::RideError, classify::Ruling, refusal::News,
-    time::Timer, unwind::guarded,
+    time::Timer, unwind::poll_guarded,
 };
 
 /// What a poll of a rider returns.
@@ -86,7 +86,7 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 ///
 /// ```
 /// use futures::{StreamExt, TryStreamExt, stream};
-/// use rideout::{Closing, Refusal, RideOut, rider::Answer};
+/// use rideout::{Closing, Refusal, RideOut, Seam, rider::Answer};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -95,7 +95,7 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 ///
 /// let mut prices = RideOut::new(address, move |ask| {
 ///     let answer = match ask.attempt {
-///         1 | 2 => Err(old.at_the_door("Subscribe")),
+///         1 | 2 => Err(old.refuse(Seam::Door, "Subscribe")),
 ///         _ => Ok(stream::iter([Ok::<_, Refusal>(101), Ok(102)])),
 ///     };
 ///     async move { answer }
@@ -227,7 +227,7 @@ where
             this.pass = this.ride.renew_grant(this.live.as_mut(), cx);
         }
         while this.pass > 0 && this.live.is_some() {
-            let item = match guarded(this.live.as_mut(), |live| live.poll_next(cx)) {
+            let item = match poll_guarded(this.live.as_mut(), |live| live.poll_next(cx)) {
                 Poll::Ready(Some(Ok(item))) => item,
                 polled => return this.poll_slowly(Some(polled), cx),
             };

@@ -150,7 +150,7 @@ async fn many_threads_find_one_owner_at_a_time() {
                     }
                     Err(refusal) => Some(refusal),
                 };
-                let closing = Closing::new(address.clone()).at_the_door("");
+                let closing = Closing::new(address.clone()).refuse(Seam::Door, "");
                 if let Some(refusal) = refusal {
                     assert_eq!(refusal.kind, closing.kind, "{refusal}");
                     assert!(refusal.is_never_applied(&address), "{refusal}");

@@ -10,7 +10,7 @@ use std::{
 use futures::{FutureExt, StreamExt, TryStreamExt, future::join_all, stream::FusedStream};
 use rideout::{
     Activation, Address, Classify, Closing, Kind, News, Refusal, Rejection, RideError, Ruling,
-    Speaker, StreamId,
+    Seam, Speaker, StreamId,
     ledger::Key,
     mesh::{FaultGuard, Mesh, NewsStream, Subscription, Update},
     refusal::answered_by,

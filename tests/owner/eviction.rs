@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::heard::{Heard, Said};
 use rideout::{
-    Address, Closing, Kind, Refusal,
+    Address, Closing, Kind, Refusal, Seam,
     owner::{EvictionCounts, Evictions},
 };
 use tracing::Level;
@@ -67,7 +67,7 @@ fn a_promise_by_its_text_alone_evicts_nobody() {
     };
     assert!(!evicts(Refusal::host_cannot_route(&client).message));
     assert!(!evicts(Refusal::mesh_cannot_route(&client).message));
-    assert!(!evicts(Closing::new(client.clone()).at_the_door("no frame").message));
+    assert!(!evicts(Closing::new(client.clone()).refuse(Seam::Door, "Frame").message));
     assert!(evicts(Refusal::no_node(&client).message));
     assert!(evicts(String::new()));
 }

@@ -127,7 +127,7 @@ impl<'a> World<'a> {
         match op {
             Op::Lose(client) if self.clients[client].state == State::Live => {
                 let newest = self.clients[client].newest;
-                assert!(self.targets.lose(&client, &newest, self.now));
+                assert!(self.targets.mark_disconnected(&client, &newest, self.now));
                 self.clients[client].state = State::MidRoll;
             }
             Op::Register(client) => {
@@ -310,7 +310,7 @@ fn a_closed_client_costs_one_refused_push() {
         if released {
             assert!(targets.release(&1, &1, start));
         } else {
-            assert!(targets.lose(&1, &1, start));
+            assert!(targets.mark_disconnected(&1, &1, start));
         }
         for n in 0..46 * 1_000 {
             let now = start + minute * n / 1_000;

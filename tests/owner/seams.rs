@@ -36,7 +36,7 @@ impl Message for Mail {
         "GetRequest"
     }
 
-    fn sort(&self) -> MessageKind {
+    fn kind(&self) -> MessageKind {
         self.sort
     }
 

@@ -3,7 +3,10 @@
 use crate::worded;
 use proptest::prelude::*;
 
-use rideout::{Activation, Address, Closing, Kind, Refusal, Speaker, refusal::answered_by};
+use rideout::{
+    Activation, Address, Closing, Kind, Refusal, Speaker,
+    refusal::{Wording, answered_by},
+};
 
 fn address(text: &str) -> Address {
     text.parse().unwrap()
@@ -39,7 +42,8 @@ proptest! {
         let mut closing = Closing::new(owner.clone()).detail(detail);
         closing = activation.clone().into_iter().fold(closing, Closing::activation);
         closing = if stopping { closing.host_stopping() } else { closing };
-        let refusal = if door { closing.at_the_door(&what) } else { closing.accepted(&what) };
+        let wording = if door { Wording::turned_away(&what) } else { Wording::accepted(&what) };
+        let refusal = closing.refuse(wording, &what);
 
         // With its fields, and as the text alone, relayed.
         let relayed = format!("Delivery to '{owner}' failed: {}", refusal.message);
@@ -112,7 +116,8 @@ fn ten_megabytes_are_read_in_one_pass() {
     }
 
     for part in ["Hub ", " is shutting down", "activation #", "\n"] {
-        let minted = Closing::new(address("y")).at_the_door(&most(part)).message;
+        let minted =
+            Closing::new(address("y")).refuse(Wording::turned_away(&most(part)), part).message;
         assert_eq!(minted.matches("Hub ").count(), 1);
     }
 }

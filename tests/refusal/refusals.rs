@@ -5,7 +5,8 @@ use std::error::Error;
 use serde_json::json;
 
 use rideout::{
-    Activation, Address, Closing, Kind, Party, Refusal, Rejection, Speaker, refusal::answered_by,
+    Activation, Address, Closing, Kind, Party, Refusal, Rejection, Seam, Speaker,
+    refusal::answered_by,
 };
 
 fn address(text: &str) -> Address {
@@ -18,7 +19,7 @@ fn activation(digits: &str) -> Activation {
 
 /// A refusal at x's door, by its activation AA, as text.
 fn sentence() -> String {
-    Closing::new(address("x")).activation(activation("AA")).at_the_door("what").message
+    Closing::new(address("x")).activation(activation("AA")).refuse(Seam::Door, "what").message
 }
 
 // --- Kinds (R1) ---
@@ -144,8 +145,8 @@ fn every_constructor_is_recognised_and_no_other_address_answers() {
     let route = Some(Rejection::by_route());
 
     for (refusal, made) in [
-        (closing.at_the_door("what"), owner.clone()),
-        (closing.accepted("what"), owner),
+        (closing.refuse(Seam::Door, "what"), owner.clone()),
+        (closing.refuse(Seam::Mailbox, "what"), owner),
         (Refusal::host_cannot_route(&x), route.clone()),
         (Refusal::mesh_cannot_route(&x), route),
         (Refusal::no_route(&x), None),
@@ -168,7 +169,7 @@ fn every_constructor_is_recognised_and_no_other_address_answers() {
 #[test]
 fn only_a_promise_was_never_applied_and_its_field_decides() {
     let x = address("x");
-    let accepted = Closing::new(x.clone()).accepted("what").message;
+    let accepted = Closing::new(x.clone()).refuse(Seam::Mailbox, "what").message;
     let banner = "Hub x is shutting down (activation #AA)".to_owned();
     let tail = sentence().replace(&banner, "");
 
@@ -179,7 +180,7 @@ fn only_a_promise_was_never_applied_and_its_field_decides() {
         (Refusal::host_cannot_route(&x).message, true),
         (Refusal::mesh_cannot_route(&x).message, true),
         (Refusal::host_cannot_route(&address("y")).message, false),
-        (Closing::new(address("x/child")).at_the_door("what").message, false),
+        (Closing::new(address("x/child")).refuse(Seam::Door, "what").message, false),
         (banner.clone(), false),
         (tail.clone(), false),
         // The tail is a child's; this owner's sentence was cut short.

@@ -20,7 +20,7 @@ use crate::{
         state::LOOK_AFTER,
     },
     time::Timer,
-    unwind::guarded,
+    unwind::poll_guarded,
 };
 
 impl<A, J, N, P, T> Ride<A, J, N, P, T>
@@ -73,7 +73,7 @@ where
         cx: &mut Context<'_>,
     ) -> Turn<Option<PhaseOf<A, P>>> {
         let handed_over = self.state.handed_over.take();
-        let poll = || guarded(live.as_mut(), |live| live.poll_next(cx));
+        let poll = || poll_guarded(live.as_mut(), |live| live.poll_next(cx));
         match handed_over.unwrap_or_else(poll) {
             Poll::Pending => Turn::Idle,
             Poll::Ready(Some(Ok(item))) => match self.state.item_passes(item) {
@@ -108,7 +108,7 @@ where
         live: Pin<&mut Option<A::Stream>>,
         cx: &mut Context<'_>,
     ) -> bool {
-        match guarded(Pin::new(&mut self.news), |news| news.get_mut().as_mut().poll_next(cx)) {
+        match poll_guarded(Pin::new(&mut self.news), |news| news.get_mut().as_mut().poll_next(cx)) {
             Poll::Ready(Some(news)) => {
                 // An item's turn comes before the next news, however much of it there is.
                 self.state.passed = self.state.passed.min(LOOK_AFTER - 1);

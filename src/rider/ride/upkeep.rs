@@ -10,7 +10,7 @@ use crate::{
     refusal::News,
     rider::{ask::Source, join::Join, keep_alive::Beat},
     time::Timer,
-    unwind::poll_away,
+    unwind::poll_and_clear,
 };
 
 impl<A, J, N, P, T> Ride<A, J, N, P, T>
@@ -50,7 +50,7 @@ where
     /// While an attempt is under way, what it brings is another subscription, whatever this one lacks; so
     /// one refresh is asked for, however many gaps there are.
     fn refresh(&mut self, cx: &mut Context<'_>) -> bool {
-        let _ = poll_away(Pin::new(&mut self.rest), cx);
+        let _ = poll_and_clear(Pin::new(&mut self.rest), cx);
         let has_gap = self.state.opened.as_ref().is_some_and(|it| it.frames.has_gap());
         if !has_gap || self.rest.is_some() || self.stage().is_some() {
             return false;

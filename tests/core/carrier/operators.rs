@@ -29,7 +29,7 @@ async fn wait_out(charge: &Charge, teardown: &Teardown) {
     match charge.wait() {
         Wait::Nothing => {}
         Wait::Join { limit, .. } => drop(timeout(limit, teardown.completed()).await),
-        Wait::Rest(rest) => sleep(rest).await,
+        other => sleep(other.rest()).await,
     }
 }
 

@@ -19,8 +19,9 @@ use crate::support::{
 };
 use futures::{FutureExt, Stream, StreamExt, future, stream};
 use rideout::{
-    Address, Budget, Carrier, CarrierExt, Charge, Classify, Rejection, Ruling, Slot, Teardown,
+    Address, Budget, Carrier, CarrierExt, Charge, Classify, Rejection, Ruling, Teardown,
     carrier::{Attempt, Trigger},
+    slot::Slot,
 };
 
 fn carrier() -> Carrier {

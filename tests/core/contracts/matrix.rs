@@ -102,7 +102,7 @@ const MATRIX: [Row; 25] = [
     row("TokioSleep", By("riders::a_sleep_of_tokio_s_keeps_what_futures_keep"), WAKERS, ONE_LOOK),
     row("Reached", By("owner::a_wait_for_a_level_keeps_what_futures_keep"), WAKERS, ONE_LOOK),
     row(
-        "TearingDown",
+        "Driver",
         By("owner::a_driver_keeps_what_futures_keep"),
         By("owner::a_driver_outlives_panics"),
         By("owner::a_driver_polls_the_last_code_once_a_poll"),

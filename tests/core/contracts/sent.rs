@@ -16,12 +16,13 @@ use futures::{
     stream::{self, Empty, Iter},
 };
 use rideout::{
-    Activation, Address, BoxRide, Carrier, CarrierExt, Charge, Claim, Completed, News, Permit,
-    PointRead, Refusal, RideError, RideOut, Slot, StreamId, Teardown,
+    Activation, Address, BoxRide, Carrier, CarrierExt, Charge, Completed, News, PointRead, Refusal,
+    RideError, RideOut, StreamId, Teardown,
     carrier::{Attempt, Charges, ConcatAttempts, Defer, Trigger, Triggers},
     mesh::{Changes, Mesh, NewsStream, Subscription},
-    owner::{Reached, TearingDown, Wave},
+    owner::{Driver, Reached, Wave},
     rider::{Ask, NoNews, Phases},
+    slot::{Claim, Permit, Slot},
     time::TokioSleep,
 };
 
@@ -90,13 +91,13 @@ fn boxes_and_drivers_are_sent_and_not_shared() {
     fn is_sent_and_unpin<T: Send + Unpin + 'static>() {}
     is_sent_and_unpin::<BoxRide<u64, Refusal>>();
     is_sent_and_unpin::<Phases<BoxRide<u64, Refusal>>>();
-    is_sent_and_unpin::<TearingDown<Ready<()>, Clock>>();
+    is_sent_and_unpin::<Driver<Ready<()>, Clock>>();
 }
 
 is_not!(Sync: BoxRide<u64, Refusal>);
 type LocalJoins = fn(Activation) -> Option<LocalBoxFuture<'static, ()>>;
 is_not!(Sync: RideOut<Asks, LocalJoins, Empty<News>, (), Clock>);
-is_not!(Sync: TearingDown<Ready<()>, Clock>);
+is_not!(Sync: Driver<Ready<()>, Clock>);
 
 /// A closure that is only `Send`, as most are that own something, is sent with its chain.
 #[test]
@@ -128,7 +129,7 @@ is_not!(Unpin: Attempt<Closure, PhantomPinned>);
 is_not!(Unpin: ConcatAttempts<PhantomPinned, Closure, Out, ()>);
 is_not!(Unpin: ConcatAttempts<Triggers, Closure, PhantomPinned, ()>);
 is_not!(Unpin: PointRead<fn(Ask) -> Reads, PhantomPinned, Refusal, Empty<News>, Clock>);
-is_not!(Unpin: TearingDown<PhantomPinned, Clock>);
+is_not!(Unpin: Driver<PhantomPinned, Clock>);
 is_not!(Unpin: TokioSleep);
 
 /// Neither of a rider's parts need be `Unpin`: they are boxed as themselves.

@@ -14,7 +14,7 @@ use std::{
 };
 
 use futures::{Stream, StreamExt, TryStreamExt, stream};
-use rideout::{Budget, Closing, PointRead, Refusal, RideOut, rider::Ask, time::Timer};
+use rideout::{Budget, Closing, PointRead, Refusal, RideOut, Seam, rider::Ask, time::Timer};
 
 /// A clock that is moved by whoever has nothing else to do.
 #[derive(Clone)]
@@ -91,7 +91,7 @@ fn address() -> rideout::Address {
 
 fn draining() -> Refusal {
     let owner = Closing::new(address()).activation("0A".parse().expect("hex digits"));
-    owner.at_the_door("Subscribe")
+    owner.refuse(Seam::Door, "Subscribe")
 }
 
 /// An owner that drains until then, and then serves.

@@ -11,7 +11,7 @@
 //!    nothing, so it neither ends a successor nor leaves a tombstone that would hit one. Where the newest
 //!    was lost before its goodbye came, the goodbye counts all the same.
 //! 3. **Whatever is gone is remembered for a time, and in a bounded number**, the oldest forgotten first.
-//!    `gone` holds each once, under the time when it is forgotten.
+//!    `departed` holds each once, under the time when it is forgotten.
 //! 4. **What is not known is a promise**: what is forgotten costs refused deliveries, never a subscriber.
 
 use std::{
@@ -43,7 +43,7 @@ const MOST_TOMBSTONES: usize = 65_536;
 /// # Memory
 ///
 /// A registration each. Of those that are gone the newest 65,536 are remembered, for 10 min. Nothing is
-/// swept by a timer: [`release`](DeliveryTargets::release) and [`lose`](DeliveryTargets::lose) forget what is over, and
+/// swept by a timer: [`release`](DeliveryTargets::release) and [`mark_disconnected`](DeliveryTargets::mark_disconnected) forget what is over, and
 /// [`expire`](DeliveryTargets::expire) does where they are rare.
 ///
 /// # Examples
@@ -59,7 +59,7 @@ const MOST_TOMBSTONES: usize = 65_536;
 /// assert_eq!(targets.deliver(&client, "eur", now), Ok(()));
 ///
 /// // Its host is rolled: it may come back.
-/// targets.lose("eur", &1, now);
+/// targets.mark_disconnected("eur", &1, now);
 /// let refusal = targets.deliver(&client, "eur", now).unwrap_err();
 /// assert!(refusal.promise(&client).is_some() && refusal.target_unserved);
 ///
@@ -78,7 +78,7 @@ const MOST_TOMBSTONES: usize = 65_536;
 pub struct DeliveryTargets<K, R> {
     known: HashMap<K, Target<R>>,
     // Invariant 3. The number tells apart those that are forgotten in one instant.
-    gone: BTreeMap<(Instant, u64), K>,
+    departed: BTreeMap<(Instant, u64), K>,
     departures: u64,
     tombstone_life: Duration,
     most_tombstones: usize,
@@ -87,11 +87,11 @@ pub struct DeliveryTargets<K, R> {
 /// The newest registration of a key.
 struct Target<R> {
     registration: R,
-    gone: Option<Gone>,
+    departure: Option<Departure>,
 }
 
 #[derive(Clone, Copy)]
-struct Gone {
+struct Departure {
     said_goodbye: bool,
     until: (Instant, u64),
 }
@@ -101,7 +101,7 @@ impl<K, R> DeliveryTargets<K, R> {
     pub fn new() -> Self {
         Self {
             known: HashMap::new(),
-            gone: BTreeMap::new(),
+            departed: BTreeMap::new(),
             departures: 0,
             tombstone_life: TOMBSTONE_LIFE,
             most_tombstones: MOST_TOMBSTONES,
@@ -130,7 +130,7 @@ impl<K, R> DeliveryTargets<K, R> {
 
     /// Returns how many are registered.
     pub fn len(&self) -> usize {
-        self.known.len() - self.gone.len()
+        self.known.len() - self.departed.len()
     }
 
     /// Returns whether nobody is registered.
@@ -140,14 +140,14 @@ impl<K, R> DeliveryTargets<K, R> {
 
     /// Returns how many that are gone are remembered, with a goodbye or without.
     pub fn remembered(&self) -> usize {
-        self.gone.len()
+        self.departed.len()
     }
 
     /// Returns when the next of those that are gone is forgotten.
     ///
     /// Deliveries are answered by the clock, whether it was forgotten or not.
     pub fn next_expiry(&self) -> Option<Instant> {
-        self.gone.first_key_value().map(|(&(at, _), _)| at)
+        self.departed.first_key_value().map(|(&(at, _), _)| at)
     }
 }
 
@@ -173,9 +173,9 @@ impl<K: Clone + Eq + Hash, R: PartialEq> DeliveryTargets<K, R> {
     /// # Ok::<_, rideout::address::InvalidAddress>(())
     /// ```
     pub fn register(&mut self, key: K, registration: R) {
-        let before = self.known.insert(key, Target { registration, gone: None });
-        if let Some(gone) = before.and_then(|target| target.gone) {
-            self.gone.remove(&gone.until);
+        let before = self.known.insert(key, Target { registration, departure: None });
+        if let Some(departure) = before.and_then(|target| target.departure) {
+            self.departed.remove(&departure.until);
         }
     }
 
@@ -188,7 +188,7 @@ impl<K: Clone + Eq + Hash, R: PartialEq> DeliveryTargets<K, R> {
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        self.depart(key, registration, true, now)
+        self.record_departure(key, registration, true, now)
     }
 
     /// Ends a registration that went without a goodbye: its connection was cut, its host is rolled.
@@ -206,19 +206,19 @@ impl<K: Clone + Eq + Hash, R: PartialEq> DeliveryTargets<K, R> {
     /// let client: Address = "clients/7".parse()?;
     /// let (mut targets, now) = (DeliveryTargets::new(), Instant::now());
     /// targets.register("eur", 1);
-    /// assert!(targets.lose("eur", &1, now));
+    /// assert!(targets.mark_disconnected("eur", &1, now));
     /// assert!(!targets.deliver(&client, "eur", now).unwrap_err().released);
     ///
     /// assert!(targets.release("eur", &1, now)); // overtaken by the cut
     /// assert!(targets.deliver(&client, "eur", now).unwrap_err().released);
     /// # Ok::<_, rideout::address::InvalidAddress>(())
     /// ```
-    pub fn lose<Q>(&mut self, key: &Q, registration: &R, now: Instant) -> bool
+    pub fn mark_disconnected<Q>(&mut self, key: &Q, registration: &R, now: Instant) -> bool
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        self.depart(key, registration, false, now)
+        self.record_departure(key, registration, false, now)
     }
 
     /// Looks for the target of a delivery to `address`.
@@ -252,9 +252,9 @@ impl<K: Clone + Eq + Hash, R: PartialEq> DeliveryTargets<K, R> {
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        match self.known.get(key).map(|target| target.gone) {
+        match self.known.get(key).map(|target| target.departure) {
             Some(None) => Ok(()),
-            Some(Some(gone)) if gone.said_goodbye && now < gone.until.0 => {
+            Some(Some(departure)) if departure.said_goodbye && now < departure.until.0 => {
                 Err(Refusal::no_node(address).with_target_unserved().with_released())
             }
             // Invariant 4.
@@ -282,11 +282,17 @@ impl<K: Clone + Eq + Hash, R: PartialEq> DeliveryTargets<K, R> {
     /// ```
     pub fn expire(&mut self, now: Instant) {
         while self.next_expiry().is_some_and(|at| at <= now) {
-            self.forget_first();
+            self.forget_oldest();
         }
     }
 
-    fn depart<Q>(&mut self, key: &Q, registration: &R, said_goodbye: bool, now: Instant) -> bool
+    fn record_departure<Q>(
+        &mut self,
+        key: &Q,
+        registration: &R,
+        said_goodbye: bool,
+        now: Instant,
+    ) -> bool
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
@@ -296,28 +302,30 @@ impl<K: Clone + Eq + Hash, R: PartialEq> DeliveryTargets<K, R> {
             return false;
         };
         // Invariant 2.
-        let is_news = target.gone.is_none_or(|gone| said_goodbye && !gone.said_goodbye);
+        let is_news =
+            target.departure.is_none_or(|departure| said_goodbye && !departure.said_goodbye);
         if target.registration != *registration || !is_news {
             return false;
         }
 
         let key = key.clone();
         self.departures += 1;
-        let gone = Gone { said_goodbye, until: (later(now, self.tombstone_life), self.departures) };
+        let departure =
+            Departure { said_goodbye, until: (later(now, self.tombstone_life), self.departures) };
         let target = self.known.get_mut(key.borrow()).expect("it was found");
-        if let Some(lost) = target.gone.replace(gone) {
-            self.gone.remove(&lost.until);
+        if let Some(lost) = target.departure.replace(departure) {
+            self.departed.remove(&lost.until);
         }
-        self.gone.insert(gone.until, key);
+        self.departed.insert(departure.until, key);
         // Invariant 3.
-        if self.gone.len() > self.most_tombstones {
-            self.forget_first();
+        if self.departed.len() > self.most_tombstones {
+            self.forget_oldest();
         }
         true
     }
 
-    fn forget_first(&mut self) {
-        if let Some((_, key)) = self.gone.pop_first() {
+    fn forget_oldest(&mut self) {
+        if let Some((_, key)) = self.departed.pop_first() {
             self.known.remove(key.borrow());
         }
     }

@@ -27,7 +27,7 @@ use super::{Lifecycle, Message};
 use crate::{
     refusal::{Kind, Seam},
     time::later,
-    unwind,
+    unwind::FirstPanic,
 };
 
 /// The gates of an owner: what is not to be handled yet waits behind them, in order.
@@ -155,7 +155,7 @@ pub struct Gates<M> {
     parked: VecDeque<Parked<M>>,
     wait_limit: Duration,
     backlog: usize,
-    // Whether this episode was told.
+    // Whether this episode was reported.
     stuck: bool,
     torn_down: bool,
 }
@@ -207,7 +207,7 @@ impl<M: Message> Gates<M> {
         let was_closed = self.is_closed(gate) && Arc::make_mut(&mut self.closed).remove(gate);
         // With a backlog of 0 nothing is ever parked: then an episode ends with the last gate.
         if self.closed.is_empty() || !self.parked.is_empty() {
-            self.look_unstuck();
+            self.end_episode_if_free();
         }
         was_closed
     }
@@ -231,9 +231,9 @@ impl<M: Message> Gates<M> {
             return Some(message);
         }
         if self.torn_down {
-            discard(&self.lifecycle, message, &self.closed);
+            refuse_for_good(&self.lifecycle, message, &self.closed);
         } else if self.parked.len() >= self.backlog {
-            self.tell_stuck("the backlog is full");
+            self.report_stuck("the backlog is full");
             let why = format_args!("{} wait already", self.parked.len());
             fail(&self.lifecycle, message, &self.closed, &why);
         } else {
@@ -252,7 +252,7 @@ impl<M: Message> Gates<M> {
             return None;
         }
         let parked = self.parked.pop_front()?;
-        self.look_unstuck();
+        self.end_episode_if_free();
         Some(parked.message)
     }
 
@@ -269,11 +269,11 @@ impl<M: Message> Gates<M> {
     /// What may go does not expire: it waits for its owner alone.
     pub fn expire(&mut self, now: Instant) {
         while self.next_expiry().is_some_and(|deadline| deadline <= now) {
-            self.tell_stuck("one has waited out its time");
+            self.report_stuck("one has waited out its time");
             let Some(Parked { message, gates, .. }) = self.parked.pop_front() else {
                 return;
             };
-            self.look_unstuck();
+            self.end_episode_if_free();
             let why = format_args!("it has waited for {:?}", self.wait_limit);
             fail(&self.lifecycle, message, &gates, &why);
         }
@@ -291,11 +291,9 @@ impl<M: Message> Gates<M> {
     pub fn tear_down(&mut self) {
         self.torn_down = true;
         let (lifecycle, parked) = (&self.lifecycle, mem::take(&mut self.parked));
-        unwind::all(
-            parked
-                .into_iter()
-                .map(|Parked { message, gates, .. }| move || discard(lifecycle, message, &gates)),
-        );
+        FirstPanic::run_all(parked.into_iter().map(|Parked { message, gates, .. }| {
+            move || refuse_for_good(lifecycle, message, &gates)
+        }));
     }
 
     /// Returns whether there is a head, and one of its gates is closed.
@@ -304,7 +302,7 @@ impl<M: Message> Gates<M> {
         head.is_some_and(|parked| !parked.gates.is_disjoint(&self.closed))
     }
 
-    fn tell_stuck(&mut self, why: &str) {
+    fn report_stuck(&mut self, why: &str) {
         if !mem::replace(&mut self.stuck, true) {
             tracing::error!(
                 address = %self.lifecycle.address(),
@@ -317,7 +315,7 @@ impl<M: Message> Gates<M> {
     }
 
     /// Ends the episode where the head may go, or there is none.
-    fn look_unstuck(&mut self) {
+    fn end_episode_if_free(&mut self) {
         self.stuck &= self.is_blocked();
     }
 }
@@ -333,7 +331,7 @@ impl<M> fmt::Debug for Gates<M> {
 }
 
 /// Refuses a message whose gates will open no more, with them, who ends its owner, and why (`R41`).
-fn discard<M: Message>(lifecycle: &Lifecycle, message: M, gates: &BTreeSet<String>) {
+fn refuse_for_good<M: Message>(lifecycle: &Lifecycle, message: M, gates: &BTreeSet<String>) {
     lifecycle.answer(message, |request| {
         let ending = lifecycle.ending().map(|ending| format!("; {ending}")).unwrap_or_default();
         lifecycle.closing().refuse(Seam::Gate, &format!("{request}{}{ending}", behind(gates)))

@@ -29,7 +29,7 @@ use super::{Ending, Lifecycle};
 use crate::{
     sync::{Arc, Mutex, lock},
     teardown::{Completed, Teardown},
-    unwind,
+    unwind::FirstPanic,
 };
 
 /// The waves of recycles of a process, none or several on at a time.
@@ -71,53 +71,53 @@ use crate::{
 /// ```
 #[derive(Clone, Default)]
 pub struct Waves {
-    on: Arc<Mutex<On>>,
+    open: Arc<Mutex<OpenWaves>>,
 }
 
 /// The waves that are on.
 #[derive(Default)]
-struct On {
+struct OpenWaves {
     next: u64,
     // By number: the last began last.
-    waves: BTreeMap<u64, Under>,
+    waves: BTreeMap<u64, OpenWave>,
 }
 
-/// A wave under way.
-struct Under {
+/// A wave that is on.
+struct OpenWave {
     // The place of the first birth that is no part of it.
     began: u64,
-    // Whether its landing is still telling its members.
-    landing: bool,
+    // Whether its members are still being told.
+    is_telling: bool,
     // What is left to complete, by birth.
-    left: BTreeMap<u64, Teardown>,
+    incomplete: BTreeMap<u64, Teardown>,
 }
 
-impl Under {
+impl OpenWave {
     fn includes(&self, lifecycle: &Lifecycle) -> bool {
         lifecycle.born() < self.began
     }
 
-    fn expect(&mut self, lifecycle: &Lifecycle) {
-        self.left.insert(lifecycle.born(), lifecycle.teardown().clone());
+    fn wait_for(&mut self, lifecycle: &Lifecycle) {
+        self.incomplete.insert(lifecycle.born(), lifecycle.teardown().clone());
     }
 
     /// Returns the next teardown to be completed, if there is any.
-    fn next(&mut self) -> Option<&Teardown> {
+    fn next_incomplete(&mut self) -> Option<&Teardown> {
         // Only the first is looked at: all must be completed, so the order costs nothing.
-        while self.left.first_entry().is_some_and(|first| first.get().is_complete()) {
-            self.left.pop_first();
+        while self.incomplete.first_entry().is_some_and(|first| first.get().is_complete()) {
+            self.incomplete.pop_first();
         }
-        self.left.first_key_value().map(|(_, teardown)| teardown)
+        self.incomplete.first_key_value().map(|(_, teardown)| teardown)
     }
 
     fn is_over(&mut self) -> bool {
-        !self.landing && self.next().is_none()
+        !self.is_telling && self.next_incomplete().is_none()
     }
 }
 
-impl On {
-    /// Puts away the waves that are over (invariant 3), and returns the one that decides.
-    fn deciding(&mut self) -> Option<&mut Under> {
+impl OpenWaves {
+    /// Forgets the waves that are over (invariant 3), and returns the one that decides.
+    fn deciding_wave(&mut self) -> Option<&mut OpenWave> {
         self.waves.retain(|_, wave| !wave.is_over());
         self.waves.last_entry().map(|last| last.into_mut())
     }
@@ -150,30 +150,31 @@ impl Waves {
         let wave = self.begin();
         let mut members: Vec<_> = members().into_iter().collect();
         members.sort_unstable_by_key(|member| std::cmp::Reverse(member.born()));
-        self.with_wave(wave.number, |under| {
-            members.retain(|member| under.includes(member));
-            members.iter().for_each(|member| under.expect(member));
+        self.with_wave(wave.number, |wave| {
+            members.retain(|member| wave.includes(member));
+            members.iter().for_each(|member| wave.wait_for(member));
         });
 
         // Invariant 5.
-        unwind::all(members.iter().map(|member| || _ = member.dispose(ending.clone())));
-        self.with_wave(wave.number, |under| under.landing = false);
+        FirstPanic::run_all(members.iter().map(|member| || _ = member.dispose(ending.clone())));
+        self.with_wave(wave.number, |wave| wave.is_telling = false);
         wave
     }
 
     fn begin(&self) -> Wave {
-        let mut on = lock(&self.on);
-        let number = on.next;
-        on.next += 1;
+        let mut open = lock(&self.open);
+        let number = open.next;
+        open.next += 1;
         // Under the lock, so that the order of the waves is that of their beginnings.
         let began = Lifecycle::births();
-        on.waves.insert(number, Under { began, landing: true, left: BTreeMap::new() });
-        drop(on);
+        open.waves
+            .insert(number, OpenWave { began, is_telling: true, incomplete: BTreeMap::new() });
+        drop(open);
         Wave { waves: self.clone(), number, joined: None }
     }
 
-    fn with_wave<R>(&self, number: u64, f: impl FnOnce(&mut Under) -> R) -> Option<R> {
-        lock(&self.on).waves.get_mut(&number).map(f)
+    fn with_wave<R>(&self, number: u64, f: impl FnOnce(&mut OpenWave) -> R) -> Option<R> {
+        lock(&self.open).waves.get_mut(&number).map(f)
     }
 
     /// Recycles `lifecycle`, as part of the wave that is on or else by itself; returns true for the one
@@ -185,10 +186,10 @@ impl Waves {
     ///
     /// See [`Waves`].
     pub fn recycle(&self, lifecycle: &Lifecycle, ending: Ending) -> bool {
-        let is_left_alone = match lock(&self.on).deciding() {
+        let is_left_alone = match lock(&self.open).deciding_wave() {
             Some(wave) if wave.includes(lifecycle) => {
                 // Before it is told, so that the wave cannot be over in between.
-                wave.expect(lifecycle);
+                wave.wait_for(lifecycle);
                 false
             }
             Some(_) => true,
@@ -200,7 +201,7 @@ impl Waves {
 
 impl fmt::Debug for Waves {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_on = lock(&self.on).deciding().is_some();
+        let is_on = lock(&self.open).deciding_wave().is_some();
         f.debug_struct("Waves").field("on", &is_on).finish_non_exhaustive()
     }
 }
@@ -242,9 +243,9 @@ pub struct Wave {
 impl Wave {
     /// Returns whether the wave is over.
     pub fn is_over(&self) -> bool {
-        let on = &mut lock(&self.waves.on);
-        on.deciding();
-        !on.waves.contains_key(&self.number)
+        let open = &mut lock(&self.waves.open);
+        open.deciding_wave();
+        !open.waves.contains_key(&self.number)
     }
 }
 
@@ -261,7 +262,7 @@ impl Future for Wave {
             if this.is_over() {
                 return Poll::Ready(());
             }
-            let next = |wave: &mut Under| wave.next().map(Teardown::completed);
+            let next = |wave: &mut OpenWave| wave.next_incomplete().map(Teardown::completed);
             this.joined = this.waves.with_wave(this.number, next).flatten();
         }
     }
@@ -269,7 +270,7 @@ impl Future for Wave {
 
 impl Drop for Wave {
     fn drop(&mut self) {
-        let ended = lock(&self.waves.on).waves.remove(&self.number);
+        let ended = lock(&self.waves.open).waves.remove(&self.number);
         drop(ended);
     }
 }

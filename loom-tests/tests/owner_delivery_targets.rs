@@ -44,7 +44,7 @@ impl Place {
     }
 
     fn lose(&self, registration: u32) -> bool {
-        self.targets().lose(KEY, &registration, self.began)
+        self.targets().mark_disconnected(KEY, &registration, self.began)
     }
 
     fn deliver(&self) -> Result<(), Refusal> {
