@@ -86,15 +86,6 @@ pub(crate) fn all(codes: impl IntoIterator<Item = impl FnOnce()>) {
     resume(first);
 }
 
-/// Runs `code`, which wakes others, where nobody could be told that one of their wakers panics: that panic
-/// ends here.
-#[cfg(feature = "mesh")]
-pub(crate) fn contained(code: impl FnOnce()) {
-    if let Err(payload) = caught(code) {
-        put_away(payload);
-    }
-}
-
 /// Keeps a panic where none is kept yet, and puts it away otherwise.
 pub(crate) fn keep_first(first: &mut Option<Panicked>, payload: Panicked) {
     if first.is_none() {
