@@ -10,9 +10,11 @@
 //! 3. The hub's task holds the mesh weakly. Where its mailbox has no sender left, the mesh is gone, and
 //!    the task ends.
 //! 4. A waker that panics is the affair of who waits with it: the hub and all others go on.
-//! 5. A goodbye is heard at any level, and each that has come is heard before the end is announced.
+//! 5. A goodbye is heard at any level, and overtakes what waits: nothing is sent, and no end announced, to
+//!    one whose goodbye has come.
 
 use std::{
+    collections::VecDeque,
     future::{pending, poll_fn},
     pin::pin,
     sync::{Arc, Weak},
@@ -28,7 +30,7 @@ use rideout::{
 use tokio::{
     select,
     sync::{Notify, mpsc},
-    task::yield_now,
+    task::{consume_budget, yield_now},
 };
 
 use crate::{
@@ -75,6 +77,7 @@ pub(crate) fn start<T: Send + Sync + 'static>(
                 look,
                 deadline,
                 requests,
+                waiting: VecDeque::new(),
                 service,
                 told: Vec::new(),
             };
@@ -91,6 +94,8 @@ struct Owner<T> {
     look: Arc<Notify>,
     deadline: Arc<Deadline>,
     requests: mpsc::UnboundedReceiver<Request<T>>,
+    // What has come, and has not had its turn.
+    waiting: VecDeque<Request<T>>,
     service: Service<T>,
     // Who was served at the end.
     told: Vec<StreamId>,
@@ -118,6 +123,7 @@ impl<T: Send + Sync + 'static> Owner<T> {
         self.look_at_gates();
         self.hand_out();
         loop {
+            self.hear_goodbyes();
             let next = self.next_look();
             let look = Arc::clone(&self.look);
             select! {
@@ -131,7 +137,7 @@ impl<T: Send + Sync + 'static> Owner<T> {
                 }
                 () = look.notified() => {}
                 () = until(next) => {}
-                request = self.requests.recv() => match request {
+                request = next_request(&mut self.waiting, &mut self.requests) => match request {
                     Some(request) => self.take(request),
                     None => return,
                 },
@@ -200,6 +206,16 @@ impl<T: Send + Sync + 'static> Owner<T> {
         expiries.into_iter().flatten().chain(self.service.register.next_release()).min()
     }
 
+    /// Looks through what has come, and hears the goodbyes in it. Invariant 5.
+    fn hear_goodbyes(&mut self) {
+        while let Ok(request) = self.requests.try_recv() {
+            match request {
+                Request::Goodbye { stream, attempt } => self.service.unsubscribe(stream, attempt),
+                request => self.waiting.push_back(request),
+            }
+        }
+    }
+
     /// Takes up a request whose turn has come.
     fn take(&mut self, request: Request<T>) {
         // Invariant 5.
@@ -230,10 +246,7 @@ impl<T: Send + Sync + 'static> Owner<T> {
     fn sweep(&mut self) {
         self.reads.tear_down();
         self.writes.tear_down();
-        // Invariant 5.
-        while let Ok(request) = self.requests.try_recv() {
-            self.take(request);
-        }
+        self.hear_goodbyes();
         self.told.extend(self.service.register.end());
     }
 
@@ -243,7 +256,7 @@ impl<T: Send + Sync + 'static> Owner<T> {
         self.sweep();
         self.requests.close();
         // One that is being sent at this moment is waited for.
-        while let Some(request) = self.requests.recv().await {
+        while let Some(request) = next_request(&mut self.waiting, &mut self.requests).await {
             self.take(request);
         }
         let is_announced = self.lifecycle.ending().is_some_and(|ending| ending.is_announced());
@@ -251,6 +264,19 @@ impl<T: Send + Sync + 'static> Owner<T> {
         for &stream in self.told.iter().filter(|_| is_announced) {
             self.service.tell(stream, News::Ended(Some(activation.clone())));
         }
+    }
+}
+
+/// The next request, once there is one; `None` where there will be none. Cancelled, it has taken none.
+async fn next_request<T>(
+    waiting: &mut VecDeque<Request<T>>,
+    requests: &mut mpsc::UnboundedReceiver<Request<T>>,
+) -> Option<Request<T>> {
+    // However many wait, other tasks have their turn, as a channel sees to by itself.
+    consume_budget().await;
+    match waiting.pop_front() {
+        Some(request) => Some(request),
+        None => requests.recv().await,
     }
 }
 

@@ -9,6 +9,7 @@ async fn a_reader_that_is_gone_costs_one_frame() {
     let (gone, mut stays) = (subscribe(&mesh, &address).await, subscribe(&mesh, &address).await);
     let fault = mesh.drop_goodbyes(&address);
     drop(gone);
+    settle().await;
     assert_eq!((mesh.subscribers(&address), mesh.evictions(&address).evicted), (2, 0));
 
     for version in 2..5 {
@@ -93,10 +94,13 @@ async fn a_goodbye_is_said_when_the_route_is_back() {
         let (gone, stays) = (subscribe(&mesh, &address).await, subscribe(&mesh, &address).await);
         let (first, second) = (begin(&mesh, &address), begin(&mesh, &address));
         drop(gone);
+        settle().await;
         assert_eq!(mesh.subscribers(&address), 2);
         drop(first);
+        settle().await;
         assert_eq!(mesh.subscribers(&address), 2, "refused still");
         drop(second);
+        settle().await;
         assert_eq!(mesh.streams(&address), [stays.stream_id()]);
     }
 }
@@ -110,6 +114,7 @@ async fn a_goodbye_that_waited_ends_its_own_registration_alone() {
     let fault = mesh.refuse_route(&address);
     drop(gone);
     drop(fault);
+    settle().await;
     assert_eq!(mesh.subscribers(&address), 0);
 
     let gone = mesh.subscribe(&address, stream).await.unwrap().into_stream();
@@ -231,6 +236,7 @@ async fn a_storm_is_over_those_that_are_served() {
     assert_eq!(in_time(write).await, Ok(2));
     assert_eq!(mesh.evictions(&address).promises, 1, "its goodbye is still to come");
     drop(unreached);
+    settle().await;
     assert_eq!(mesh.streams(&address), [vanishes.stream_id()]);
 
     advance(20 * 60 * SECOND).await;
@@ -257,6 +263,7 @@ async fn a_goodbye_that_waited_can_be_lost() {
     drop(gone);
     drop(lost);
     drop(route);
+    settle().await;
     assert_eq!(mesh.subscribers(&address), 1, "lost when it was said");
 
     let gone = subscribe(&mesh, &address).await;
@@ -264,6 +271,7 @@ async fn a_goodbye_that_waited_can_be_lost() {
     drop(gone);
     let lost = mesh.drop_goodbyes(&address);
     drop(route);
+    settle().await;
     assert_eq!(mesh.subscribers(&address), 2, "lost when it was said again");
     drop(lost);
     mesh.write(&address, 2).await.unwrap();

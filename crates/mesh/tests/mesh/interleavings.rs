@@ -119,6 +119,8 @@ impl<'a> Model<'a> {
             }
             _ => self.push().await,
         }
+        // What was said is heard.
+        settle().await;
         let mut served = self.mesh.streams(&self.address);
         let mut expected: Vec<_> = self.served.keys().map(|it| self.streams[*it]).collect();
         served.sort();

@@ -37,6 +37,7 @@ async fn a_rider_is_live_again_after_a_recycle() {
     assert_eq!(in_time(prices.try_next()).await.unwrap(), Some(2));
     assert_eq!((mesh.asks(&address), mesh.subscribers(&address)), (4, 1));
     drop(prices);
+    settle().await;
     assert_eq!(mesh.subscribers(&address), 0);
 }
 

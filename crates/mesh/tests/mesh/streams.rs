@@ -169,6 +169,7 @@ async fn a_subscriber_without_a_sign_of_life_is_released() {
     assert_eq!(told(&mut news[1]), []);
     drop(fault);
     drop(beating);
+    settle().await;
     assert_eq!(mesh.subscribers(&address), 0);
 }
 
@@ -192,6 +193,7 @@ async fn a_late_goodbye_of_a_refreshed_predecessor_hits_no_successor() {
     mesh.write(&address, 3).await.unwrap();
     assert_eq!(items(&mut third), [(1, 2, 2), (2, 3, 3)]);
     drop(third);
+    settle().await;
     assert_eq!(mesh.subscribers(&address), 0);
 }
 
