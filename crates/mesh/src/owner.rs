@@ -123,10 +123,9 @@ impl<T: Send + Sync + 'static> Owner<T> {
         self.look_at_gates();
         self.hand_out();
         loop {
-            self.hear_goodbyes();
             let next = self.next_look();
             let look = Arc::clone(&self.look);
-            select! {
+            let request = select! {
                 biased;
                 () = &mut end => break,
                 () = &mut refusing, if !swept => {
@@ -134,13 +133,19 @@ impl<T: Send + Sync + 'static> Owner<T> {
                     // Where its parent told it, nobody has decided yet.
                     _ = decided(&self.service.world, &self.deadline);
                     self.sweep();
+                    None
                 }
-                () = look.notified() => {}
-                () = until(next) => {}
+                () = look.notified() => None,
+                () = until(next) => None,
                 request = next_request(&mut self.waiting, &mut self.requests) => match request {
-                    Some(request) => self.take(request),
+                    Some(request) => Some(request),
                     None => return,
                 },
+            };
+            // Before anything is sent. Invariant 5.
+            self.hear_goodbyes();
+            if let Some(request) = request {
+                self.take(request);
             }
             self.look_at_gates();
             self.look_at_clock();
@@ -206,7 +211,7 @@ impl<T: Send + Sync + 'static> Owner<T> {
         expiries.into_iter().flatten().chain(self.service.register.next_release()).min()
     }
 
-    /// Looks through what has come, and hears the goodbyes in it. Invariant 5.
+    /// Looks through what has come, and hears the goodbyes in it.
     fn hear_goodbyes(&mut self) {
         while let Ok(request) = self.requests.try_recv() {
             match request {
