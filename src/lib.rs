@@ -64,7 +64,7 @@
 //! | a refusal to give by hand | [`Closing`], and a [`Teardown`] for those who wait for the end |
 //! | an error type of your own | [`Classify`] |
 //! | errors of another crate's type | a function: [`RideOutBuilder::classify`](rider::RideOutBuilder::classify) |
-//! | readers on both sides in one process, as in a test | the embedded `mesh` (feature `mesh`) |
+//! | readers and owners in one process, as in a test | the embedded mesh, the crate `rideout-mesh` |
 //!
 //! # When not to use it
 //!
@@ -77,8 +77,7 @@
 //! | feature | default | brings |
 //! |---|---|---|
 //! | `tokio` | yes | the default timer, on tokio's clock. Without it riders take one of yours |
-//! | `serde` | yes | the types that cross a wire as serde types |
-//! | `mesh` | no | the embedded mesh |
+//! | `serde` | no | the types that cross a wire as serde types |
 //!
 //! How it is built, and what may never be true, is in the repository's `docs/architecture.md`. The
 //! documentation cites rules as `R12`: they are in [`rules`].
@@ -98,8 +97,6 @@ pub mod budget;
 pub mod carrier;
 pub mod diagnosis;
 pub mod ledger;
-#[cfg(feature = "mesh")]
-pub mod mesh;
 pub mod owner;
 pub mod refusal;
 pub mod rider;
@@ -119,8 +116,3 @@ pub use ledger::{Axis, Cause, Charge, GaveUp, Key, Ledger, Wait};
 pub use refusal::{Closing, Kind, News, Party, Refusal, Rejection, Seam, Speaker};
 pub use rider::{Answer, BoxRide, Phase, PointRead, PointReadError, RideOut};
 pub use teardown::{Completed, Teardown};
-
-/// The README's examples, run as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-pub struct Readme;

@@ -19,7 +19,7 @@
 //!
 //! They are pure or hold one small lock: what is sent, answered or dropped is returned to the owner, or
 //! runs outside of it. Time is an argument (`now`), but for the driver of an end, which takes a
-//! [`Timer`](crate::time::Timer). The embedded `mesh` (feature `mesh`) is put together from them.
+//! [`Timer`](crate::time::Timer). The embedded mesh, the crate `rideout-mesh`, is put together from them.
 //!
 //! # What its readers see
 //!

@@ -117,15 +117,6 @@ pub(crate) fn caught<R>(code: impl FnOnce() -> R) -> Result<R, Payload> {
     panic::catch_unwind(AssertUnwindSafe(code))
 }
 
-/// Runs `code`, which wakes others, where nobody could be told that one of their wakers panics: that panic
-/// ends here.
-#[cfg(feature = "mesh")]
-pub(crate) fn contained(code: impl FnOnce()) {
-    if let Err(payload) = caught(code) {
-        drop_payload(payload);
-    }
-}
-
 /// Drops a panic of which nobody hears. Its payload is foreign too: one that panics in turn is left.
 fn drop_payload(payload: Payload) {
     if let Err(another) = caught(|| drop(payload)) {

@@ -8,10 +8,8 @@ use std::{
 
 use fastrand::Rng;
 use futures::{Stream, StreamExt, stream};
-use rideout::{
-    Address, Budget, Phase, Refusal, RideError,
-    mesh::{Mesh, Update},
-};
+use rideout::{Address, Budget, Phase, Refusal, RideError};
+use rideout_mesh::{Mesh, Update};
 use tokio::{
     select,
     sync::watch,

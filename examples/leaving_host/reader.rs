@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures::StreamExt;
-use rideout::{Address, Axis, mesh::Mesh, rider::Phase};
+use rideout::{Address, Axis, rider::Phase};
+use rideout_mesh::Mesh;
 
 /// What one reader has seen. Clones are one account.
 #[derive(Clone, Default)]

@@ -2,6 +2,8 @@
 
 #![cfg_attr(fuzzing, no_main)]
 
+#[path = "../../tests/refusal/hostile_words.rs"]
+mod hostile_words;
 #[path = "../../tests/refusal/worded.rs"]
 mod worded;
 
@@ -76,7 +78,7 @@ fn addressed(text: &str) {
 
 /// R2, R6: whatever an owner is called and whatever it says, it is recognised, and nobody else is.
 fn minted(bytes: &mut Unstructured<'_>) -> arbitrary::Result<()> {
-    let text = |bytes: &mut Unstructured<'_>| fuzz::text(bytes, &worded::WORDS);
+    let text = |bytes: &mut Unstructured<'_>| fuzz::text(bytes, &hostile_words::WORDS);
     let Ok(address) = text(bytes)?.parse::<Address>() else {
         return Ok(());
     };

@@ -15,8 +15,8 @@ fn address(text: &str) -> Address {
 /// The words of the sentence, in any order, and anything between them.
 fn hostile() -> impl Strategy<Value = String> {
     let part = prop_oneof![
-        3 => prop::sample::select(&worded::WORDS[..4]).prop_map(str::to_owned),
-        4 => prop::sample::select(&worded::WORDS[..]).prop_map(str::to_owned),
+        3 => prop::sample::select(&hostile_words::WORDS[..4]).prop_map(str::to_owned),
+        4 => prop::sample::select(&hostile_words::WORDS[..]).prop_map(str::to_owned),
         1 => ".{0,6}",
     ];
     prop::collection::vec(part, 0..12).prop_map(|parts| parts.concat())

@@ -4,6 +4,7 @@ mod activation;
 mod address;
 mod classify;
 mod hostile_text;
+mod hostile_words;
 mod refusal_log;
 mod refusals;
 mod seam;

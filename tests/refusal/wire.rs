@@ -202,7 +202,7 @@ proptest! {
 /// What arrives of a refused delivery, and whether it evicts (R50).
 fn evicts(json: Value) -> bool {
     let client = address("clients/7");
-    Evictions::new(address("x")).refused(&client, &decoded(json), Instant::now())
+    Evictions::new(address("x")).refused(&1, &client, &decoded(json), Instant::now())
 }
 
 /// What is said of a client that is closed, and of one that is in the middle of a roll.

@@ -19,7 +19,6 @@ use rideout::{
     Activation, Address, BoxRide, Carrier, CarrierExt, Charge, Completed, News, PointRead, Refusal,
     RideError, RideOut, StreamId, Teardown,
     carrier::{Attempt, Charges, ConcatAttempts, Defer, Trigger, Triggers},
-    mesh::{Changes, Mesh, NewsStream, Subscription},
     owner::{Driver, Reached, Wave},
     rider::{Ask, NoNews, Phases},
     slot::{Claim, Permit, Slot},
@@ -77,11 +76,6 @@ fn whatever_is_sent_and_shared_may_be() {
 
     is::<Reached>();
     is::<Wave>();
-
-    is::<Mesh<u64>>();
-    is::<Subscription<u64>>();
-    is::<NewsStream>();
-    is::<Changes>();
 }
 
 /// A box asks of its rider that it may be sent, and no more; a driver keeps what a panic carries until
@@ -118,7 +112,6 @@ fn nothing_but_the_future_and_the_stream_is_pinned() {
     is_unpin_type::<ConcatAttempts<Triggers, PhantomPinned, Out, PhantomPinned>>();
     is_unpin_type::<Chain>();
     is_unpin_type::<Attempt<Probe, Asking>>();
-    is_unpin_type::<Subscription<PhantomPinned>>();
 }
 
 fn is_unpin_type<T: Unpin>() {}
@@ -157,17 +150,8 @@ fn a_rider_is_unpin_whatever_it_was_given() {
     );
 }
 
-/// A request of the mesh is the future of an `async fn`: it is sent, and pinned to be polled.
 #[test]
-fn requests_and_sleeps_are_sent() {
-    fn requests(mesh: &Mesh<u64>, address: &Address) {
-        is_sent(&mesh.ride_out(address));
-        is_sent(&mesh.subscribe(address, StreamId::mint()));
-        is_sent(&mesh.write(address, 1));
-        is_sent(&mesh.patch(address, |it| *it += 1));
-        is_sent(&mesh.read(address));
-    }
-    requests(&Mesh::new(), &address());
+fn sleeps_are_sent_and_shared() {
     fn is_sent_and_shared<T: Send + Sync>() {}
     is_sent_and_shared::<TokioSleep>();
 }
