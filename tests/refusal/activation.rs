@@ -89,6 +89,7 @@ fn stream_ids_read_back() {
     }
 }
 
+#[cfg(feature = "serde")]
 #[test]
 fn json_is_checked_too() {
     let activation: Activation = "0d".parse().unwrap();

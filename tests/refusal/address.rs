@@ -140,6 +140,7 @@ fn white_space_at_an_end_cannot_be_told_from_the_sentence() {
     assert_eq!(address("a b").path(), "a b");
 }
 
+#[cfg(feature = "serde")]
 #[test]
 fn json_is_checked_too() {
     let written = serde_json::to_string(&address("x~h")).unwrap();

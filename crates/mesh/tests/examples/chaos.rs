@@ -80,8 +80,8 @@ fn arguments_are_taken_or_refused_by_name() {
         ("--addresses -1", "--addresses \"-1\" is no number"),
         ("--faults many", "--faults \"many\" is no number"),
         ("--faults", "--faults has no value"),
-        ("--fault 3", "unknown option \"--fault\""),
-        ("8", "unknown option \"8\""),
+        ("--fault 3", "invalid option '--fault' (expected --hosts, "),
+        ("8", "unexpected argument \"8\" (expected --hosts, "),
     ] {
         let error = parse(line).unwrap_err().to_string();
         assert!(error.contains(says), "{line}: {error}");

@@ -93,12 +93,12 @@ fn bad_arguments_are_told_and_nothing_runs() {
         option: option.into(),
         value: value.into(),
     };
-    assert_eq!(bad("--clients 0"), no_count("--clients", "0"));
-    assert_eq!(bad("--minutes=-1"), no_count("--minutes", "-1"));
-    assert_eq!(bad("--updates 10001"), no_count("--updates", "10001"));
-    assert_eq!(bad("--updates="), no_count("--updates", ""));
-    assert_eq!(bad("--clients"), BadArgument::NoValue("--clients".into()));
-    assert_eq!(bad("--clients 2 --clients 3"), BadArgument::Twice("--clients".into()));
+    assert_eq!(bad("--clients 0"), no_count("clients", "0"));
+    assert_eq!(bad("--minutes=-1"), no_count("minutes", "-1"));
+    assert_eq!(bad("--updates 10001"), no_count("updates", "10001"));
+    assert_eq!(bad("--updates="), no_count("updates", ""));
+    assert_eq!(bad("--clients"), BadArgument::NoValue("clients".into()));
+    assert_eq!(bad("--clients 2 --clients 3"), BadArgument::Twice("clients".into()));
     assert_eq!(bad("--clients 3 --client 2"), BadArgument::Unknown("--client".into()));
     assert_eq!(
         bad("--clients many").to_string(),

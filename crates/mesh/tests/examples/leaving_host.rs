@@ -106,16 +106,13 @@ fn bad_arguments_are_told_and_nothing_runs() {
         option: option.into(),
         value: value.into(),
     };
-    assert_eq!(bad("--hosts 0"), no_count("--hosts", "0"));
-    assert_eq!(bad("--addresses=-1"), no_count("--addresses", "-1"));
-    assert_eq!(bad("--readers many"), no_count("--readers", "many"));
-    assert_eq!(
-        bad("--readers 99999999999999999999"),
-        no_count("--readers", "99999999999999999999")
-    );
-    assert_eq!(bad("--readers="), no_count("--readers", ""));
-    assert_eq!(bad("--hosts"), BadArgument::NoValue("--hosts".into()));
-    assert_eq!(bad("--hosts 2 --hosts 3"), BadArgument::Twice("--hosts".into()));
+    assert_eq!(bad("--hosts 0"), no_count("hosts", "0"));
+    assert_eq!(bad("--addresses=-1"), no_count("addresses", "-1"));
+    assert_eq!(bad("--readers many"), no_count("readers", "many"));
+    assert_eq!(bad("--readers 99999999999999999999"), no_count("readers", "99999999999999999999"));
+    assert_eq!(bad("--readers="), no_count("readers", ""));
+    assert_eq!(bad("--hosts"), BadArgument::NoValue("hosts".into()));
+    assert_eq!(bad("--hosts 2 --hosts 3"), BadArgument::Twice("hosts".into()));
     assert_eq!(bad("3"), BadArgument::Unknown("3".into()));
     assert_eq!(bad("--hosts 3 --host 2"), BadArgument::Unknown("--host".into()));
     assert_eq!(
