@@ -3,7 +3,7 @@
 use std::{cell::RefCell, error::Error, fmt, io, rc::Rc, sync::Arc};
 
 use rideout::{
-    Address, Closing, Judged, Kind, Party, Refusal, Rejection, Seam, Speaker,
+    Address, Closing, Kind, Party, Refusal, Rejection, Seam, Speaker,
     owner::{Disposing, Ending, Lifecycle, Message, MessageKind, ReplyPath, RunLevel},
 };
 
@@ -286,7 +286,6 @@ fn a_failure_that_is_or_wraps_disposing_is_a_promise_that_says_nothing_of_never_
         Box::new(io::Error::other(Disposing)),
         Box::new(Transparent::from(io::Error::other(Wraps(Disposing.into())))),
         Box::new(Arc::new(Disposing)),
-        Box::new(Judged::verdict(Disposing, Kind::Failed)),
         Box::new(Wraps(Transparent::from(Disposing).into())),
     ];
     for owner in [Owner::new(), Owner::ending(), Owner::dead()] {

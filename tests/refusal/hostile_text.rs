@@ -1,6 +1,6 @@
 //! Text of any kind is read as the rules are worded, in linear time, and promises nothing (R6).
 
-use crate::worded;
+use crate::{hostile_words, worded};
 use proptest::prelude::*;
 
 use rideout::{

@@ -10,5 +10,6 @@ mod refusals;
 mod seam;
 mod sentence;
 mod shape;
+#[cfg(feature = "serde")]
 mod wire;
 mod worded;
