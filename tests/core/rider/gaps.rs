@@ -5,7 +5,7 @@ use std::task::Poll;
 
 use crate::support::{
     hand_clock::{self, Clock, address, ms, panics},
-    script::{self, NEVER, Owner, Reply, Rider, Seen, after, serve, watch},
+    script::{self, NEVER, Owner, Reply, Rider, Seen, after, items, serve, watch},
     strict::{Strict, next},
     words::{by, by_route, not_found, tag},
 };
@@ -14,10 +14,6 @@ use rideout::{Budget, Kind, News, Phase, Refusal, RideOut};
 
 fn numbered(owner: &Owner) -> Rider {
     owner.rider().frame_number(|item| *item)
-}
-
-fn items(items: &[(u64, u64)]) -> Vec<(u64, Seen)> {
-    items.iter().map(|(at, item)| (*at, Seen::Item(*item))).collect()
 }
 
 /// When the asks go out, for a subscription of these frames, one every 100 ms.
