@@ -5,7 +5,7 @@ use std::task::Poll;
 
 use crate::support::{
     hand_clock::{self, Clock, address, ms, panics},
-    script::{self, Builder, NEVER, Owner, Reply, Rider, Seen, after, serve, watch},
+    script::{self, Builder, NEVER, Owner, Reply, Rider, Seen, after, items, serve, watch},
     strict::{Strict, next},
     words::{by, by_route, not_found, tag},
 };
@@ -18,10 +18,6 @@ fn numbered(owner: &Owner) -> Rider {
 
 fn numbering(owner: &Owner) -> Builder {
     owner.builder().frame_number(|item| *item)
-}
-
-fn items(items: &[(u64, u64)]) -> Vec<(u64, Seen)> {
-    items.iter().map(|(at, item)| (*at, Seen::Item(*item))).collect()
 }
 
 /// When the asks go out, for a subscription of these frames, one every 100 ms.

@@ -4,7 +4,7 @@ use std::{pin::pin, task::Poll};
 
 use crate::support::{
     hand_clock::ms,
-    script::{self, NEVER, Owner, Reply, Seen, after, serve, watch},
+    script::{self, NEVER, Owner, Reply, Seen, after, items, serve, watch},
     words::{by, by_route, not_found, tag},
 };
 use futures::StreamExt;
@@ -25,10 +25,6 @@ async fn nudged<const N: usize>(
         }
     };
     futures::join!(watch(owner, &mut rider, until), all).0
-}
-
-fn items(items: &[(u64, u64)]) -> Vec<(u64, Seen)> {
-    items.iter().map(|(at, item)| (*at, Seen::Item(*item))).collect()
 }
 
 #[tokio::test(start_paused = true)]

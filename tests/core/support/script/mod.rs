@@ -300,6 +300,11 @@ pub(crate) enum Seen {
     Completed,
 }
 
+/// Items alone, each with when it was seen.
+pub(crate) fn items(items: &[(u64, u64)]) -> Vec<(u64, Seen)> {
+    items.iter().map(|(at, item)| (*at, Seen::Item(*item))).collect()
+}
+
 /// Reads `rider` until it ends or `until` comes, or an hour: what was seen, and when.
 pub(crate) async fn watch<R>(owner: &Owner, rider: &mut R, until: u64) -> Vec<(u64, Seen)>
 where

@@ -1,0 +1,116 @@
+//! No file is longer than can be read at a sitting, no function longer than a screen.
+
+use std::path::Path;
+
+use crate::sources::{below, root, text};
+
+const FILE: usize = 400;
+const FUNCTION: usize = 60;
+
+/// Longer files, each of which is being split. One that is short enough leaves this list.
+const KNOWN: [&str; 9] = [
+    "src/mesh/hub.rs",
+    "src/owner/lifecycle.rs",
+    "src/owner/served.rs",
+    "tests/mesh/goodbyes.rs",
+    "tests/mesh/hosts.rs",
+    "tests/owner/gate.rs",
+    "tests/owner/seams.rs",
+    "tests/owner/served.rs",
+    "tests/owner/tear_down.rs",
+];
+
+/// The lines of every function of `code`, which is formatted: from its signature to the brace that stands as
+/// far to the right.
+fn functions(code: &str) -> Vec<(&str, usize)> {
+    let lines: Vec<_> = code.lines().collect();
+    let starts = lines.iter().enumerate().filter_map(|(at, line)| {
+        let (before, after) = line.split_once("fn ")?;
+        let indent = before.len() - before.trim_start().len();
+        let words = before[indent..].split_whitespace();
+        let is_head = words.clone().all(|word| {
+            word.starts_with("pub")
+                || word.ends_with(')')
+                || ["const", "async", "default"].contains(&word)
+        });
+        let name = after.split(['(', '<']).next()?;
+        is_head.then_some((at, indent, name))
+    });
+    starts
+        .filter_map(|(at, indent, name)| {
+            let is_end = |line: &&str| {
+                let body = &line[line.len() - line.trim_start().len()..];
+                line.len() - body.len() == indent && (body.starts_with('}') || body.ends_with(';'))
+            };
+            let is_whole = lines[at].ends_with([';', '}']);
+            let length = if is_whole { 0 } else { lines[at + 1..].iter().position(is_end)? + 1 };
+            Some((name, length + 1))
+        })
+        .collect()
+}
+
+#[test]
+fn the_length_of_a_function_is_counted() {
+    let code = "\
+/// fn in_a_comment() {
+fn short() {}
+pub(crate) fn long<T>(
+    it: T,
+) -> T
+where
+    T: Fn(),
+{
+    it
+}
+impl A {
+    pub const fn inner(&self) -> u32 {
+        let fn_pointer = |x| {
+            x
+        };
+        1
+    }
+    fn declared(&self);
+}
+";
+    let expected = [("short", 1), ("long", 8), ("inner", 6), ("declared", 1)];
+    assert_eq!(functions(code), expected);
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let folders = ["src", "crates", "tests", "loom-tests", "fuzz", "examples", "benches"];
+    let mut long = Vec::new();
+    for folder in folders.map(|folder| root().join(folder)).iter().filter(|it| it.exists()) {
+        for path in below(folder) {
+            if text(&path).lines().count() > FILE {
+                long.push(path.strip_prefix(root()).expect("it is below").display().to_string());
+            }
+        }
+    }
+    long.sort();
+    assert_eq!(long, KNOWN, "of more than {FILE} lines, and those that are known");
+}
+
+#[test]
+fn no_function_is_too_long() {
+    let mut count = 0;
+    let mut long = Vec::new();
+    for src in ["src", "crates"].map(|folder| root().join(folder)).iter().filter(|it| it.exists()) {
+        for path in below(src).iter().filter(|path| !is_test(path)) {
+            let code = text(path);
+            let functions = functions(&code);
+            count += functions.len();
+            let too_long = functions.into_iter().filter(|(_, length)| *length > FUNCTION);
+            long.extend(
+                too_long.map(|(name, length)| format!("{}: {name}: {length}", path.display())),
+            );
+        }
+    }
+    assert!(count > 500, "only {count} functions were found");
+    assert!(long.is_empty(), "of more than {FUNCTION} lines: {long:#?}");
+}
+
+/// The tests of a crate in `crates/` are as long as their stories.
+fn is_test(path: &Path) -> bool {
+    path.iter().any(|part| part == "tests")
+}
