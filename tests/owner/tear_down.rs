@@ -27,7 +27,7 @@ use tracing::Level;
 #[test]
 fn no_timer_before_the_end_is_asked_for_and_none_after() {
     let owner = owner();
-    let mut driven = Driven::new(owner.driver(ready(())));
+    let mut driven = Driven::new(&owner, ready(()));
     assert!(!driven.poll());
     owner.started();
     let reply = owner.pending();
@@ -47,7 +47,7 @@ fn no_timer_before_the_end_is_asked_for_and_none_after() {
 fn a_living_owner_s_driver_is_not_woken_for_a_child() {
     let owner = owner();
     let (task, waker) = Task::new();
-    let mut driver = Box::pin(owner.driver(ready(())).timer(Clock::new()));
+    let mut driver = Box::pin(owner.driver_on(Clock::new(), ready(())));
     assert!(poll(&mut driver, &waker).is_pending());
     drop(child(&owner));
     assert_eq!(task.wakes(), 0);
@@ -64,7 +64,7 @@ fn quiescing_ends_with_the_last_reply() {
     let owner = owner();
     let (task, waker) = Task::new();
     let clock = Clock::new();
-    let mut driver = Box::pin(owner.driver(ready(())).timer(clock.clone()));
+    let mut driver = Box::pin(owner.driver_on(clock.clone(), ready(())));
     let replies = [owner.pending(), owner.pending()];
     owner.dispose(Ending::dispose());
     assert!(poll(&mut driver, &waker).is_pending());
@@ -85,8 +85,8 @@ fn quiescing_ends_with_the_last_reply() {
 fn quiescing_takes_two_seconds_at_most_and_then_says_so_for_ever() {
     let heard = Heard::begin();
     let owner = owner();
-    let mut driven = Driven::new(owner.driver(ready(())));
-    let mut second = Driven::new(owner.driver(ready(())));
+    let mut driven = Driven::new(&owner, ready(()));
+    let mut second = Driven::new(&owner, ready(()));
     let reply = owner.pending();
     owner.dispose(Ending::dispose());
     assert!(!second.poll());
@@ -125,7 +125,7 @@ fn a_reply_that_goes_out_as_its_time_is_up_is_in_time() {
     let heard = Heard::begin();
     let owner = owner();
     let reply = Arc::new(Mutex::new(Some(owner.pending())));
-    let mut driver = Box::pin(owner.driver(ready(())).timer(Photo(reply)));
+    let mut driver = Box::pin(owner.driver_on(Photo(reply), ready(())));
     owner.dispose(Ending::dispose());
     assert!(poll(&mut driver, Waker::noop()).is_ready());
     assert!(!owner.quiesce_timed_out() && said(&heard).is_empty());
@@ -158,7 +158,7 @@ async fn children_end_together() {
 fn a_cascade_is_silent() {
     let parent = owner();
     let child = child(&parent);
-    let mut driven = Driven::new(parent.driver(ready(())));
+    let mut driven = Driven::new(&parent, ready(()));
     parent.dispose(Ending::recycle().asked_by("ops").reason("a new build"));
     assert!(!driven.poll());
     let by = Ending::dispose().asked_by("ops").reason("a new build");
@@ -173,7 +173,7 @@ fn a_cascade_changes_nothing_of_an_end_that_is_decided() {
     let child = child(&parent);
     let reply = child.pending();
     child.dispose(Ending::recycle().reason("its own"));
-    let mut driven = Driven::new(parent.driver(ready(())));
+    let mut driven = Driven::new(&parent, ready(()));
     parent.dispose(Ending::recycle().asked_by("ops"));
     assert!(!driven.poll());
     assert_eq!(child.ending(), Some(Ending::recycle().reason("its own")));
@@ -185,7 +185,7 @@ fn a_cascade_changes_nothing_of_an_end_that_is_decided() {
 fn a_cascade_that_nobody_asked_for_is_the_parent_s() {
     let parent = owner();
     let child = child(&parent);
-    let mut driven = Driven::new(parent.driver(ready(())));
+    let mut driven = Driven::new(&parent, ready(()));
     parent.dispose(Ending::recycle());
     assert!(!driven.poll());
     assert_eq!(child.ending(), Some(Ending::dispose().asked_by(parent.address().to_string())));
@@ -196,7 +196,7 @@ fn a_child_that_hangs_holds_its_parent_five_seconds() {
     let heard = Heard::begin();
     let parent = owner();
     let hangs = child(&parent);
-    let mut driven = Driven::new(parent.driver(ready(())));
+    let mut driven = Driven::new(&parent, ready(()));
     parent.dispose(Ending::dispose());
     driven.lasts(secs(5));
     assert!(driven.poll());
@@ -213,25 +213,25 @@ fn a_child_that_is_gone_holds_nobody() {
         ("dropped", drop),
         ("forced", |child| child.force()),
         ("killed with its driver", |child| {
-            let mut driven = Driven::new(child.driver(pending()));
+            let mut driven = Driven::new(&child, pending());
             child.dispose(Ending::dispose());
             assert!(!driven.poll());
         }),
         ("panicked", |child| {
-            let mut driven = Driven::new(child.driver(async { panic!("its last code") }));
+            let mut driven = Driven::new(&child, async { panic!("its last code") });
             child.dispose(Ending::dispose());
             hand_clock::panics(|| driven.poll());
         }),
         ("ended", |child| {
             child.dispose(Ending::dispose());
-            assert!(Driven::new(child.driver(ready(()))).poll());
+            assert!(Driven::new(&child, ready(())).poll());
         }),
     ];
     for (case, end) in ends {
         for told_first in [false, true] {
             let parent = owner();
             let (child, sibling) = (child(&parent), child(&parent));
-            let mut driven = Driven::new(parent.driver(ready(())));
+            let mut driven = Driven::new(&parent, ready(()));
             if told_first {
                 parent.dispose(Ending::dispose());
                 assert!(!driven.poll(), "{case}: the control");
@@ -259,11 +259,11 @@ fn last_runs_when_the_children_are_gone() {
             ran.fetch_add(1, Relaxed);
         }
     };
-    let mut driven = Driven::new(parent.driver(last));
+    let mut driven = Driven::new(&parent, last);
     parent.dispose(Ending::dispose());
     driven.lasts(secs(4));
     assert_eq!(ran.load(Relaxed), 0);
-    assert!(Driven::new(child.driver(ready(()))).poll());
+    assert!(Driven::new(&child, ready(())).poll());
     assert!(driven.poll());
     assert_eq!(ran.load(Relaxed), 1);
 }
@@ -328,7 +328,7 @@ fn dead_then_the_last_words_then_completed() {
             }
         };
         let mut driver = (case != "forced, before it is driven")
-            .then(|| Box::pin(owner.driver(last).watchdog(secs(1)).timer(clock.clone())));
+            .then(|| Box::pin(owner.driver_on(clock.clone(), last).watchdog(secs(1))));
         if case == "forced by its last code" {
             // Its own timers are running while it forces: this one is told by the driver's end.
             completed = owner.teardown().completed();
@@ -360,7 +360,7 @@ fn any_number_waits_for_the_end() {
     }
     owner.dispose(Ending::dispose());
     assert!(tasks.iter().all(|(task, _)| task.wakes() == 0), "told to end is not ended");
-    assert!(Driven::new(owner.driver(ready(()))).poll());
+    assert!(Driven::new(&owner, ready(())).poll());
     assert!(tasks.iter().all(|(task, _)| task.wakes() == 1));
 }
 
@@ -378,7 +378,7 @@ fn a_driver_that_is_dropped_at_any_level_is_followed_by_another() {
             let _token = token;
             pending().await
         };
-        let mut driver = Box::pin(owner.driver(last).timer(clock.clone()));
+        let mut driver = Box::pin(owner.driver_on(clock.clone(), last));
         assert!(poll(&mut driver, &task.1).is_pending());
         assert_eq!((owner.level(), alive.get()), (level, 1));
         drop(driver);
@@ -398,7 +398,7 @@ fn a_driver_that_is_dropped_at_any_level_is_followed_by_another() {
     drop_at(RunLevel::ShutDown);
 
     // In mid-death: a driver that looks while the last words are said waits for the completion.
-    let (driver, said) = (owner.driver(pending()).timer(clock.clone()), Arc::clone(&words));
+    let (driver, said) = (owner.driver_on(clock.clone(), pending()), Arc::clone(&words));
     let driver = Arc::new(Mutex::new(Some(Box::pin(driver))));
     let during = Arc::clone(&driver);
     owner.on_death(move || {
@@ -406,9 +406,9 @@ fn a_driver_that_is_dropped_at_any_level_is_followed_by_another() {
         assert!(poll(&mut during, Waker::noop()).is_pending());
         said.fetch_add(1, Relaxed);
     });
-    let mut driven = Driven::new(owner.driver(ready(())));
+    let mut driven = Driven::new(&owner, ready(()));
     assert_eq!(driven.ends(), Duration::ZERO);
-    assert!(Driven::new(owner.driver(pending())).poll(), "and one that comes when all is over");
+    assert!(Driven::new(&owner, pending()).poll(), "and one that comes when all is over");
     assert_eq!(words.load(Relaxed), 1);
     assert!(driver.lock().unwrap().is_none());
 }
@@ -421,12 +421,15 @@ fn two_drivers_end_it_once() {
     let words = Arc::new(AtomicUsize::new(0));
     let said = Arc::clone(&words);
     owner.on_death(move || _ = said.fetch_add(1, Relaxed));
-    let mut hangs = Driven::new(owner.driver(pending::<()>()));
+    let mut hangs = Driven::new(&owner, pending::<()>());
     let turns = AtomicUsize::new(0);
-    let mut ends = Driven::new(owner.driver(poll_fn(|_| match turns.fetch_add(1, Relaxed) {
-        0 => Poll::Pending,
-        _ => Poll::Ready(()),
-    })));
+    let mut ends = Driven::new(
+        &owner,
+        poll_fn(|_| match turns.fetch_add(1, Relaxed) {
+            0 => Poll::Pending,
+            _ => Poll::Ready(()),
+        }),
+    );
     owner.dispose(Ending::dispose());
     assert!(!hangs.poll() && !ends.poll());
     assert!(ends.poll() && hangs.poll());
@@ -441,7 +444,7 @@ fn while_its_last_code_runs_its_parent_speaks_for_it() {
         let parent = owner();
         let owner = child(&parent);
         let grandchild = child(&owner);
-        let mut driven = Driven::new(owner.driver(pending()));
+        let mut driven = Driven::new(&owner, pending());
         let level_and_path = |driven: &mut Driven<_>| {
             assert!(!driven.poll());
             (owner.level(), owner.reply_path())
