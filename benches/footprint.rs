@@ -18,7 +18,8 @@ use std::{
 
 use futures::{Stream, StreamExt, stream};
 use rideout::{
-    Activation, Address, Budget, Classify, Closing, Ledger, Refusal, RideOut, Ruling, StreamId,
+    Activation, Address, Budget, Classify, Closing, Ledger, Refusal, RideOut, Ruling, Seam,
+    StreamId,
 };
 
 const ITEMS: u64 = 1_000;
@@ -54,7 +55,7 @@ fn address() -> Address {
 fn draining(activation: &Activation) -> Refusal {
     let owner = Closing::new(address()).activation(activation.clone()).detail("RunLevel=Dead");
     // As an owner in another process is heard that says all of it in its sentence.
-    Refusal::from_text(owner.at_the_door("Subscribe").message)
+    Refusal::from_text(owner.refuse(Seam::Door, "Subscribe").message)
 }
 
 /// The size of a rider whose closures hold nothing.
@@ -87,11 +88,12 @@ fn allocations() -> (u64, u64) {
             Box::pin(items.chain(stream::iter([Err(refusal)])))
         })
         .collect();
-    let mut rider = RideOut::new(address(), move |_| {
+    let mut rider = RideOut::builder(address(), move |_| {
         let next = script.pop_front();
         async move { next.ok_or_else(|| Refusal::new(rideout::Kind::Failed, "over")) }
     })
-    .join(|_| Some(std::future::ready(())));
+    .join(|_| Some(std::future::ready(())))
+    .build();
 
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();

@@ -14,7 +14,7 @@ mod callgrind;
 
 use std::{env, hint::black_box, process::ExitCode};
 
-use rideout::{Address, Closing, Kind, Refusal, refusal::answered_by};
+use rideout::{Address, Closing, Kind, Refusal, Seam, refusal::answered_by};
 
 /// The most instructions a byte may cost, over every reading of the text and its minting.
 const MOST: f64 = 400.0;
@@ -80,5 +80,5 @@ fn read(opening: &str, part: &str, length: usize) {
     black_box(answered_by(&text, &asked));
     black_box(Refusal::new(Kind::ShuttingDown, &*text).is_never_applied(&asked));
     black_box(Refusal::from_text(&*text).promise(&asked));
-    black_box(Closing::new(asked).detail(&*text).at_the_door(&text));
+    black_box(Closing::new(asked).detail(&*text).refuse(Seam::Door, &text));
 }

@@ -38,20 +38,20 @@ const STREAMS: [(&str, Run); 8] = [
     ("futures flat_map", |items| drain(stream::iter([items]).flat_map(source))),
     ("RideOut", |items| drain(RideOut::new(address(), move |_| async move { Ok(source(items)) }))),
     ("RideOut, with news", |items| {
-        let rider = RideOut::new(address(), move |_| async move { Ok(source(items)) });
-        drain(rider.news(stream::pending()));
+        let rider = RideOut::builder(address(), move |_| async move { Ok(source(items)) });
+        drain(rider.news(stream::pending()).build());
     }),
     ("RideOut, resuming", |items| {
         let ask = move |_| async move { Ok::<_, Refusal>(source(items)) };
         drain(RideOut::resuming(address(), |item: &u64| *item, ask));
     }),
     ("RideOut, kept alive", |items| {
-        let rider = RideOut::new(address(), move |_| async move { Ok(source(items)) });
-        drain(rider.keep_alive(|_| {}).timer(Still(Instant::now())));
+        let rider = RideOut::builder(address(), move |_| async move { Ok(source(items)) });
+        drain(rider.keep_alive(|_| {}).timer(Still(Instant::now())).build());
     }),
     ("RideOut, numbered", |items| {
-        let rider = RideOut::new(address(), move |_| async move { Ok(source(items)) });
-        drain(rider.frame_number(|item| *item));
+        let rider = RideOut::builder(address(), move |_| async move { Ok(source(items)) });
+        drain(rider.frame_number(|item| *item).build());
     }),
 ];
 

@@ -1,9 +1,9 @@
 //! How one lifetime of an owner, and one stream of a reader, is told from every other.
 //!
-//! Identities are minted, never derived: not from a memory address, which is used again, and not
-//! from a short hash, which collides. A counter makes a mint unique in its process; a seed drawn
-//! once a process, mixed in by a bijection, keeps two processes apart without ever folding two
-//! counts into one.
+//! Identities are minted, or taken from whatever names a lifetime already: not from a memory address,
+//! which is used again, and not from a short hash, which collides. A counter makes a mint unique in its
+//! process; a seed drawn once a process, mixed in by a bijection, keeps two processes apart without ever
+//! folding two counts into one.
 
 use std::{
     fmt,
@@ -18,13 +18,24 @@ use std::{
 /// The most digits an activation can have.
 pub const MAX_DIGITS: usize = 64;
 
+/// How many digits a UUID has.
+const UUID_DIGITS: usize = 32;
+
 /// Identifies one lifetime of an owner at its address: 1 to 64 hex digits.
 ///
 /// A recycle ends one activation and starts another. The digits are kept as they are written and
 /// compared as they are written, so `0d` and `0D` are two activations. Cloning shares the text.
 ///
-/// It names a lifetime and not a place: a pod's UID without its dashes is one, its name is none where
-/// the next pod has that name too.
+/// It names a lifetime and not a place: a pod's UID is one, its name is none where the next pod has that
+/// name too.
+///
+/// | you have | take |
+/// |---|---|
+/// | nothing that names a lifetime | [`mint`](Activation::mint) |
+/// | hex digits, such as those of a refusal | [`parse`](str::parse) |
+/// | a UUID as text | [`from_uuid`](Activation::from_uuid) |
+/// | a UUID or another number of 128 bits | [`from`](Activation#impl-From<u128>-for-Activation) |
+/// | any other text | [`of_text`](Activation::of_text) |
 ///
 /// # Examples
 ///
@@ -51,6 +62,64 @@ impl Activation {
         Self { digits: format!("{:016X}", next(&MINTED)).into() }
     }
 
+    /// Returns the identity that a UUID is, from its text with dashes: 8, 4, 4, 4 and 12 hex digits.
+    ///
+    /// It is that of the UUID's number, so the case of the text does not matter.
+    /// [`parse`](str::parse) does not take this form: what it takes is kept as it is written, and no dash
+    /// is a hex digit.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidUuid`] where the text has another form, braces and a leading `urn:uuid:` included.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::Activation;
+    ///
+    /// let pod = Activation::from_uuid("123e4567-e89b-12d3-a456-426614174000")?;
+    /// assert_eq!(pod.as_str(), "123E4567E89B12D3A456426614174000");
+    /// assert_eq!(pod, Activation::from(0x123e4567_e89b_12d3_a456_426614174000));
+    /// assert!("123e4567-e89b-12d3-a456-426614174000".parse::<Activation>().is_err());
+    /// # Ok::<_, rideout::activation::InvalidUuid>(())
+    /// ```
+    pub fn from_uuid(text: &str) -> Result<Self, InvalidUuid> {
+        let invalid = || InvalidUuid { text: text.into() };
+
+        let parts: Vec<_> = text.split('-').collect();
+        let lengths: Vec<_> = parts.iter().map(|part| part.len()).collect();
+        let digits = parts.concat();
+        if lengths != [8, 4, 4, 4, 12] || not_hex(&digits, UUID_DIGITS).is_some() {
+            return Err(invalid());
+        }
+        u128::from_str_radix(&digits, 16).map(Self::from).map_err(|_| invalid())
+    }
+
+    /// Returns an identity of 32 upper-case digits that is made of `text` by a hash: equal texts give
+    /// equal identities, in any process, build and version of this crate.
+    ///
+    /// The text must name a lifetime, and nothing that comes back: `broker-3/epoch 17`, and not
+    /// `broker-3`.
+    ///
+    /// # Algorithm
+    ///
+    /// The 128-bit FNV-1a hash of the text's bytes in UTF-8. It is part of the contract, so that an owner
+    /// and an observer of its lifetimes can each make the identity. It is no cryptographic hash: who can
+    /// choose texts can make two of them meet, so give it no text of a stranger.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::Activation;
+    ///
+    /// let broker = Activation::of_text("broker-3/epoch 17");
+    /// assert_eq!(broker, Activation::of_text("broker-3/epoch 17"));
+    /// assert_ne!(broker, Activation::of_text("broker-3/epoch 18"));
+    /// ```
+    pub fn of_text(text: &str) -> Self {
+        Self::from(fnv_1a(text.as_bytes()))
+    }
+
     /// Returns the digits, as they were written.
     pub fn as_str(&self) -> &str {
         &self.digits
@@ -66,6 +135,13 @@ impl fmt::Debug for Activation {
 impl fmt::Display for Activation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
+    }
+}
+
+impl From<u128> for Activation {
+    /// Returns the identity of 32 upper-case digits that write `number`, leading zeros included.
+    fn from(number: u128) -> Self {
+        Self { digits: format!("{number:032X}").into() }
     }
 }
 
@@ -136,6 +212,13 @@ pub struct InvalidActivation {
     found: String,
 }
 
+/// Says that a text is not a UUID with dashes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("uuid is {text:?}, expected 8, 4, 4, 4 and 12 hex digits with dashes between")]
+pub struct InvalidUuid {
+    text: String,
+}
+
 /// Says why a text is not a [`StreamId`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("stream id has {found}, expected 1 to 16 hex digits")]
@@ -162,6 +245,14 @@ fn next(minted: &AtomicU64) -> u64 {
     static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("identity"));
 
     mix(minted.fetch_add(1, Ordering::Relaxed).wrapping_add(*SEED))
+}
+
+/// The 128-bit FNV-1a hash, with its published offset basis and prime.
+fn fnv_1a(bytes: &[u8]) -> u128 {
+    const OFFSET_BASIS: u128 = 0x6C62_272E_07BB_0142_62B8_2175_6295_C58D;
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013B;
+
+    bytes.iter().fold(OFFSET_BASIS, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME))
 }
 
 /// Spreads neighbouring counts over all 64 bits: splitmix64's last step, a bijection, so that two

@@ -96,18 +96,21 @@ impl Budget {
     }
 
     /// Bounds the distinct activations that may refuse in one ride-out (3).
+    #[must_use]
     pub const fn activations(mut self, activations: u32) -> Self {
         self.activations = activations;
         self
     }
 
     /// Bounds the refusals by one activation that refused before, and those by the route (16 each).
+    #[must_use]
     pub const fn re_asks(mut self, re_asks: u32) -> Self {
         self.re_asks = re_asks;
         self
     }
 
     /// Sets the length of one rest (500 ms); less than 1 ms counts as 1 ms (`R20b`).
+    #[must_use]
     pub const fn pace(mut self, pace: Duration) -> Self {
         self.pace = at_least_1_ms(pace);
         self
@@ -115,6 +118,7 @@ impl Budget {
 
     /// Bounds a join whose event never comes, as of a killed process (8 s); less than 1 ms counts as
     /// 1 ms, or an owner that never repeats an identity would be asked at memory speed (`R20b`).
+    #[must_use]
     pub const fn join_limit(mut self, join_limit: Duration) -> Self {
         self.join_limit = at_least_1_ms(join_limit);
         self
@@ -122,12 +126,14 @@ impl Budget {
 
     /// Bounds an ask that is neither answered nor refused (60 s); it then counts as refused by the
     /// route (`R20`).
+    #[must_use]
     pub const fn ask_limit(mut self, ask_limit: Duration) -> Self {
         self.ask_limit = ask_limit;
         self
     }
 
     /// Bounds how far a refusal's own "not before" lengthens a rest (8 s); zero ignores hints (`R7b`).
+    #[must_use]
     pub const fn hint_limit(mut self, hint_limit: Duration) -> Self {
         self.hint_limit = hint_limit;
         self
@@ -135,6 +141,7 @@ impl Budget {
 
     /// Adds a random delay of up to `spread` after every wait (0), so that riders that waited for one
     /// event do not ask in one instant (`R18c`).
+    #[must_use]
     pub const fn spread(mut self, spread: Duration) -> Self {
         self.spread = spread;
         self
@@ -142,6 +149,7 @@ impl Budget {
 
     /// Says how long the owner's side lets a teardown hang before it forces it (8 s). Nothing waits by
     /// it; [`Budget::concerns`] measures against it.
+    #[must_use]
     pub const fn watchdog(mut self, watchdog: Duration) -> Self {
         self.watchdog = watchdog;
         self
@@ -160,15 +168,17 @@ impl Budget {
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let dies = RideOut::new("prices/eur".parse()?, |_| async {
+    /// let dies = RideOut::builder("prices/eur".parse()?, |_| async {
     ///     Ok(stream::iter([Ok::<_, Refusal>(101)]))
     /// })
     /// .re_ask_on_completion()
-    /// .budget(Budget::default().proven_after(Duration::from_secs(5)));
+    /// .budget(Budget::default().proven_after(Duration::from_secs(5)))
+    /// .build();
     /// assert_eq!(dies.count().await, 4 + 1); // the 4th unnamed end is one too many
     /// # Ok(())
     /// # }
     /// ```
+    #[must_use]
     pub const fn proven_after(mut self, proven_after: Duration) -> Self {
         self.proven_after = Some(proven_after);
         self
@@ -190,17 +200,20 @@ impl Budget {
     /// let address: rideout::Address = "prices/eur".parse()?;
     /// let leaving = Refusal::host_cannot_route(&address);
     /// let longest = Duration::from_secs(1);
-    /// let mut prices = RideOut::new(address, move |_| {
+    /// let mut prices = RideOut::builder(address, move |_| {
     ///     let answer = Err::<stream::Empty<Result<u32, _>>, _>(leaving.clone());
     ///     async move { answer }
     /// })
-    /// .budget(Budget::default().longest(longest));
+    /// .budget(Budget::default().longest(longest))
+    /// .build();
     ///
-    /// let Err(RideError::GaveUp { report, .. }) = prices.try_next().await else { panic!() };
+    /// let error = prices.try_next().await.unwrap_err();
+    /// let report = error.gave_up().expect("the route never serves");
     /// assert_eq!(report.cause, Cause::Outlasted { longest });
     /// # Ok(())
     /// # }
     /// ```
+    #[must_use]
     pub const fn longest(mut self, longest: Duration) -> Self {
         self.longest = Some(longest);
         self

@@ -31,6 +31,7 @@ mod charge;
 mod concat_attempts;
 mod defer;
 mod ext;
+mod ride_error;
 mod triggers;
 
 use std::{
@@ -41,9 +42,10 @@ use std::{
 
 pub use self::{
     charge::Charges,
-    concat_attempts::{ConcatAttempts, RideError},
+    concat_attempts::ConcatAttempts,
     defer::{Attempt, Defer},
     ext::CarrierExt,
+    ride_error::{End, RideError},
     triggers::{Trigger, Triggers},
 };
 use crate::{
@@ -72,11 +74,13 @@ use crate::{
 /// use std::pin::pin;
 ///
 /// use futures::{StreamExt, TryStreamExt};
-/// use rideout::{Budget, Carrier, CarrierExt, Rejection, Ruling, classify::Judged};
+/// use rideout::{Budget, Carrier, CarrierExt, Refusal};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
+/// let address: rideout::Address = "prices/eur".parse()?;
+/// let leaving = Refusal::host_cannot_route(&address);
+/// let carrier = Carrier::new(address, Budget::default());
 /// let mut asks = 0;
 /// let mut answers = pin!(
 ///     carrier
@@ -85,16 +89,12 @@ use crate::{
 ///         .inspect(|charge| println!("{charge:?}")) // any combinator fits in between
 ///         .defer(|_charge| {
 ///             asks += 1;
-///             let answer = if asks == 1 { Err(draining()) } else { Ok("a subscription") };
+///             let answer = if asks == 1 { Err(leaving.clone()) } else { Ok("a subscription") };
 ///             async move { answer }
 ///         })
 ///         .concat_attempts(&carrier)
 /// );
 /// assert_eq!(answers.try_next().await?, Some("a subscription"));
-///
-/// fn draining() -> Judged<std::fmt::Error> {
-///     Judged { error: std::fmt::Error, ruling: Ruling::Promise(Rejection::by_owner(None)) }
-/// }
 /// # Ok(())
 /// # }
 /// ```
@@ -150,7 +150,25 @@ impl Carrier {
     ///
     /// It owes the first ask, so that this one has the same arms as every re-ask (`R20`).
     pub fn new(address: Address, budget: Budget) -> Self {
-        let stream = StreamId::mint();
+        Carrier::for_stream(StreamId::mint(), address, budget)
+    }
+
+    /// Creates the carrier of the stream `stream`, whose identity was minted before, so that news of it
+    /// could be listened to from the start.
+    ///
+    /// Otherwise it is as [`new`](Carrier::new) creates it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::{Budget, Carrier, StreamId};
+    ///
+    /// let stream = StreamId::mint();
+    /// let carrier = Carrier::for_stream(stream, "prices/eur".parse()?, Budget::default());
+    /// assert_eq!(carrier.stream_id(), stream);
+    /// # Ok::<_, rideout::address::InvalidAddress>(())
+    /// ```
+    pub fn for_stream(stream: StreamId, address: Address, budget: Budget) -> Self {
         let mut slot = slot::State::default();
         slot.owe();
         let state = State {

@@ -1,9 +1,10 @@
-//! Is an error worth riding out?
+//! Whether an error is a promise, to be ridden out, or a verdict, which is final.
 //!
-//! Any error type takes part through one trait: it says whether it is a promise, with the rejection
-//! to account for, or a verdict, with its kind.
+//! An error type of yours says so by the trait [`Classify`]. For an error type of another crate, give
+//! the builder or the operator a function instead: see
+//! [`RideOutBuilder::classify`](crate::rider::RideOutBuilder::classify).
 
-use std::{convert::Infallible, error::Error, fmt, sync::Arc};
+use std::{convert::Infallible, fmt, sync::Arc};
 
 use crate::{
     address::Address,
@@ -12,6 +13,7 @@ use crate::{
 
 /// What an error means to a rider.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Ruling {
     /// The address may come back: ride it out, and account for this rejection.
     Promise(Rejection),
@@ -21,8 +23,12 @@ pub enum Ruling {
 
 /// An error that can tell a promise from a verdict.
 ///
-/// Implement it for the error of a client whose refusals arrive in its own shape; for an error of
-/// a foreign type, wrap it as [`Judged`].
+/// Implement it for the error type of your client. For the error type of another crate, pass a function
+/// of the same shape to [`RideOutBuilder::classify`](crate::rider::RideOutBuilder::classify),
+/// [`PointReadBuilder::classify`](crate::rider::PointReadBuilder::classify) or
+/// [`concat_attempts_by`](crate::CarrierExt::concat_attempts_by).
+///
+/// The text that [`Display`](fmt::Display) gives is shown in the warning of a give-up.
 ///
 /// # Examples
 ///
@@ -63,7 +69,12 @@ pub enum Ruling {
 /// assert_eq!(error.classify(&asked), Ruling::Verdict(Kind::NotFound));
 /// # Ok::<(), rideout::address::InvalidAddress>(())
 /// ```
-pub trait Classify {
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say whether it is a promise or a verdict",
+    label = "the error type of the ask and its stream must implement `Classify`",
+    note = "implement `rideout::Classify` for it, or classify it by a function: `RideOut::builder(address, ask).classify(function).build()`"
+)]
+pub trait Classify: fmt::Display {
     /// Returns what the error means to one who asked `asked`.
     ///
     /// The address decides who spoke: the sentence of another owner is not this owner's.
@@ -103,63 +114,8 @@ impl<T: Classify + ?Sized> Classify for Arc<T> {
     }
 }
 
-/// An error of a foreign type, with the ruling that its user gives it.
+/// Says that errors classify themselves, by the trait [`Classify`].
 ///
-/// It displays as the error itself, and has the source of the error as its source. It is an
-/// [`Error`] where that is one: a `Box<dyn Error>` is none, and `anyhow`'s is none, so give it what they
-/// were made of, or a type of your own around them.
-///
-/// # Examples
-///
-/// ```
-/// use std::io;
-///
-/// use rideout::{Judged, Kind, Rejection};
-///
-/// fn judge(error: io::Error) -> Judged<io::Error> {
-///     match error.kind() {
-///         io::ErrorKind::ConnectionRefused => Judged::promise(error, Rejection::by_route()),
-///         io::ErrorKind::PermissionDenied => Judged::verdict(error, Kind::Forbidden),
-///         _ => Judged::verdict(error, Kind::Failed),
-///     }
-/// }
-///
-/// assert_eq!(judge(io::Error::other("no luck")).to_string(), "no luck");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judged<E> {
-    /// The error.
-    pub error: E,
-    /// What it means.
-    pub ruling: Ruling,
-}
-
-impl<E> Judged<E> {
-    /// Returns `error` as a promise.
-    pub fn promise(error: E, rejection: Rejection) -> Self {
-        Self { error, ruling: Ruling::Promise(rejection) }
-    }
-
-    /// Returns `error` as a verdict.
-    pub fn verdict(error: E, kind: Kind) -> Self {
-        Self { error, ruling: Ruling::Verdict(kind) }
-    }
-}
-
-impl<E> Classify for Judged<E> {
-    fn classify(&self, _: &Address) -> Ruling {
-        self.ruling.clone()
-    }
-}
-
-impl<E: fmt::Display> fmt::Display for Judged<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
-    }
-}
-
-impl<E: Error> Error for Judged<E> {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.error.source()
-    }
-}
+/// The last type parameter of a builder that was given no function.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ByTrait;

@@ -10,7 +10,7 @@
 //! 2. Distinct activations are a set, so that A, B, A are two; each time key has a count of its own,
 //!    so that alternating keys are bounded too (`R7`).
 //! 3. Only [`Ledger::answered`] clears anything (`R9`).
-//! 4. A charge carries its verdict. Nothing reads the ledger to find out what a charge meant (`R15`).
+//! 4. A charge says all that it means. Nothing reads the ledger to find out what it meant (`R15`).
 
 mod charge;
 mod gave_up;
@@ -111,10 +111,6 @@ impl Ledger {
         &self.budget
     }
 
-    pub(crate) fn set_budget(&mut self, budget: Budget) {
-        self.budget = budget;
-    }
-
     /// Charges one rejection (`R7`).
     ///
     /// # Errors
@@ -177,7 +173,6 @@ impl Ledger {
     ///
     /// ledger.answered();
     /// assert!(!ledger.has_refused(&tag));
-    /// assert!(ledger.led_here(&tag)); // its late goodbye is no news
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     pub fn answered(&mut self) {
@@ -195,13 +190,21 @@ impl Ledger {
         self.refused.contains(activation)
     }
 
-    /// Returns whether `activation` refused in the ride-out that led to the subscription that is live
-    /// now (`R22`): the last one that was answered, or the one that goes on.
-    pub fn led_here(&self, activation: &Activation) -> bool {
-        self.who_led_here().any(|it| it == activation)
-    }
-
-    pub(crate) fn who_led_here(&self) -> impl Iterator<Item = &Activation> {
+    /// Returns who refused in the ride-out that led to the subscription that is live now: the last one
+    /// that was answered, or the one that goes on. News of their ends is no news (`R22`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rideout::{Budget, Ledger, Rejection, StreamId};
+    ///
+    /// let mut ledger = Ledger::new(StreamId::mint(), "prices/eur".parse()?, Budget::default());
+    /// ledger.charge(Rejection::by_owner(Some("0A".parse()?)))?;
+    /// ledger.answered();
+    /// assert!(ledger.who_led_here().eq([&"0A".parse()?]));
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn who_led_here(&self) -> impl Iterator<Item = &Activation> {
         if self.answered { &self.before } else { &self.refused }.iter()
     }
 

@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use futures::{TryStreamExt, stream};
-//! use rideout::{Closing, RideOut};
+//! use rideout::{Closing, RideOut, Seam};
 //!
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,7 +24,7 @@
 //! # let owner = Closing::new(address).activation("0A".parse()?).detail("RunLevel=Dead");
 //! # let client = std::sync::Arc::new(move |resume: Option<u64>| {
 //! #     let from = resume.map_or(1, |last| last + 1);
-//! #     let end = Some(owner.accepted("Subscribe")).filter(|_| from == 1);
+//! #     let end = Some(owner.refuse(Seam::Mailbox, "Subscribe")).filter(|_| from == 1);
 //! #     let items = (from..from + 2).map(Ok).chain(end.map(Err));
 //! #     Ok(stream::iter(items.collect::<Vec<_>>()))
 //! # });
@@ -38,9 +38,9 @@
 //! # }
 //! ```
 //!
-//! Add [`join`](RideOut::join) where a teardown can be observed, [`news`](RideOut::news) where the
-//! address can be watched, [`budget`](RideOut::budget) where the defaults do not fit (a pod that is
-//! rolled), and [`re_ask_on_completion`](RideOut::re_ask_on_completion) where a clean end is what a
+//! Add [`join`](rider::RideOutBuilder::join) where a teardown can be observed, [`news`](rider::RideOutBuilder::news) where the
+//! address can be watched, [`budget`](rider::RideOutBuilder::budget) where the defaults do not fit (a pod that is
+//! rolled), and [`re_ask_on_completion`](rider::RideOutBuilder::re_ask_on_completion) where a clean end is what a
 //! going owner looks like (a gRPC stream).
 //!
 //! # The words
@@ -62,8 +62,9 @@
 //! | a rider of your own to write | [`Carrier`] and the operators of [`CarrierExt`] |
 //! | an owner: a server, an actor, a hub | the parts of [`owner`], each by itself |
 //! | a refusal to give by hand | [`Closing`], and a [`Teardown`] for those who wait for the end |
-//! | errors of another crate's type | [`Classify`], or [`Judged`] around them |
-//! | readers on both sides in one process, as in a test | the embedded `mesh` (feature `mesh`) |
+//! | an error type of your own | [`Classify`] |
+//! | errors of another crate's type | a function: [`RideOutBuilder::classify`](rider::RideOutBuilder::classify) |
+//! | readers and owners in one process, as in a test | the embedded mesh, the crate `rideout-mesh` |
 //!
 //! # When not to use it
 //!
@@ -76,8 +77,7 @@
 //! | feature | default | brings |
 //! |---|---|---|
 //! | `tokio` | yes | the default timer, on tokio's clock. Without it riders take one of yours |
-//! | `serde` | yes | the types that cross a wire as serde types |
-//! | `mesh` | no | the embedded mesh |
+//! | `serde` | no | the types that cross a wire as serde types |
 //!
 //! How it is built, and what may never be true, is in the repository's `docs/architecture.md`. The
 //! documentation cites rules as `R12`: they are in [`rules`].
@@ -86,7 +86,7 @@
 
 mod monitor;
 mod sentence;
-mod slot;
+
 mod sync;
 mod teardown;
 mod unwind;
@@ -97,11 +97,10 @@ pub mod budget;
 pub mod carrier;
 pub mod diagnosis;
 pub mod ledger;
-#[cfg(feature = "mesh")]
-pub mod mesh;
 pub mod owner;
 pub mod refusal;
 pub mod rider;
+pub mod slot;
 #[cfg(doc)]
 #[doc = include_str!("../docs/rules.md")]
 pub mod rules {}
@@ -112,14 +111,8 @@ pub use activation::{Activation, StreamId};
 pub use address::Address;
 pub use budget::Budget;
 pub use carrier::{Carrier, CarrierExt, RideError};
-pub use classify::{Classify, Judged, Ruling};
+pub use classify::{Classify, Ruling};
 pub use ledger::{Axis, Cause, Charge, GaveUp, Key, Ledger, Wait};
 pub use refusal::{Closing, Kind, News, Party, Refusal, Rejection, Seam, Speaker};
-pub use rider::{Answer, Phase, PointRead, PointReadError, RideOut};
-pub use slot::{Claim, Permit, Slot};
+pub use rider::{Answer, BoxRide, Phase, PointRead, PointReadError, RideOut};
 pub use teardown::{Completed, Teardown};
-
-/// The README's examples, run as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-pub struct Readme;

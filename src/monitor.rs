@@ -21,7 +21,7 @@
 //! 5. **A waker that panics loses nobody.** All others are woken first, then the first panic goes
 //!    on to the caller.
 //!
-//! [`Slot`]: crate::Slot
+//! [`Slot`]: crate::slot::Slot
 //! [`Teardown`]: crate::Teardown
 
 use std::{
@@ -31,7 +31,7 @@ use std::{
 
 use crate::{
     sync::{Mutex, lock},
-    unwind,
+    unwind::FirstPanic,
 };
 
 /// A waiter's place in a [`Monitor`]; one that never waited has none.
@@ -142,5 +142,5 @@ impl<S> Guarded<S> {
 
 // Invariant 5.
 fn wake_all(wakers: BTreeMap<u64, Waker>) {
-    unwind::all(wakers.into_values().map(|waker| move || waker.wake()));
+    FirstPanic::run_all(wakers.into_values().map(|waker| move || waker.wake()));
 }

@@ -8,7 +8,7 @@
 //!
 //! | you have | take |
 //! |---|---|
-//! | something that lives for a while at an address | [`Lifecycle`]: run levels, children, [`tear_down`](Lifecycle::tear_down) with its watchdog |
+//! | something that lives for a while at an address | [`Lifecycle`]: run levels, children, its [`driver`](Lifecycle::driver) with a watchdog |
 //! | requests that arrive | [`Message`], and [`admit`](Lifecycle::admit), [`discard`](Lifecycle::discard), [`failed`](Lifecycle::failed): who is refused, how, and who is never answered |
 //! | requests that must wait until you are ready | [`Gates`] |
 //! | subscribers | [`Subscribers`]: one registration each, numbered frames, held answers, beats, idle release |
@@ -19,13 +19,13 @@
 //!
 //! They are pure or hold one small lock: what is sent, answered or dropped is returned to the owner, or
 //! runs outside of it. Time is an argument (`now`), but for the driver of an end, which takes a
-//! [`Timer`](crate::time::Timer). The embedded `mesh` (feature `mesh`) is put together from them.
+//! [`Timer`](crate::time::Timer). The embedded mesh, the crate `rideout-mesh`, is put together from them.
 //!
 //! # What its readers see
 //!
 //! A stream whose sender is dropped completes, and completes its rider too, in silence: items and the
 //! end of a stream come before news. Where that is what a going owner looks like, readers set
-//! [`re_ask_on_completion`](crate::RideOut::re_ask_on_completion); where it is not, the owner keeps
+//! [`re_ask_on_completion`](crate::rider::RideOutBuilder::re_ask_on_completion); where it is not, the owner keeps
 //! its sinks until it has told them that it ended (`R43`).
 //!
 //! # Examples
@@ -53,7 +53,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let address: Address = "prices/eur".parse()?;
 //! let owner = Lifecycle::new(address.clone());
-//! tokio::spawn(owner.tear_down(async { /* what is to be done at the end */ }));
+//! tokio::spawn(owner.driver(async { /* what is to be done at the end */ }));
 //! owner.started();
 //!
 //! let (reply, answers) = mpsc::channel();
@@ -71,24 +71,29 @@
 //! # }
 //! ```
 
+mod delivery_targets;
+mod disposing;
+mod drain_set;
 mod eviction;
-mod gate;
+mod gates;
 mod intake;
-mod leaving;
+mod leaving_host;
 mod lifecycle;
+mod message;
 mod registry;
-mod served;
-mod tombstone;
-mod wave;
+mod subscribers;
+mod waves;
 
 pub use self::{
+    delivery_targets::DeliveryTargets,
+    disposing::Disposing,
+    drain_set::DrainSet,
     eviction::{EvictionCounts, Evictions},
-    gate::Gates,
-    intake::{Disposing, Message, MessageKind},
-    leaving::{DrainSet, HostPhase, LeavingHost},
-    lifecycle::{Ending, Lifecycle, PendingReply, Reached, ReplyPath, RunLevel, TearingDown},
+    gates::Gates,
+    leaving_host::{HostPhase, LeavingHost},
+    lifecycle::{Driver, Ending, Lifecycle, PendingReply, Reached, ReplyPath, RunLevel},
+    message::{Message, MessageKind},
     registry::{AlreadyServed, Registry},
-    served::{Asked, Frame, Released, Subscribers},
-    tombstone::DeliveryTargets,
-    wave::{Wave, Waves},
+    subscribers::{Asked, Frame, Released, Subscribers},
+    waves::{Wave, Waves},
 };

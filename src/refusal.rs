@@ -6,19 +6,27 @@
 
 mod closing;
 mod kind;
+mod news;
+mod rejection;
 mod seam;
 mod speaker;
 #[cfg(feature = "serde")]
 mod wire;
+mod wording;
 
 use std::{fmt, time::Duration};
 
 use crate::{activation::Activation, address::Address, sentence};
 
-pub use closing::Closing;
-pub use kind::Kind;
-pub use seam::Seam;
-pub use speaker::{News, Party, Rejection, Speaker};
+pub use self::{
+    closing::Closing,
+    kind::Kind,
+    news::News,
+    rejection::Rejection,
+    seam::Seam,
+    speaker::{Party, Speaker},
+    wording::Wording,
+};
 
 /// A typed "no" to an ask, or the end of a live subscription announced by its owner.
 ///
@@ -41,11 +49,11 @@ pub use speaker::{News, Party, Rejection, Speaker};
 /// # Examples
 ///
 /// ```
-/// use rideout::{Activation, Address, Closing, Kind, Refusal, Rejection, Speaker};
+/// use rideout::{Activation, Address, Closing, Kind, Refusal, Seam, Speaker};
 ///
 /// let asked: Address = "prices/eur".parse()?;
 /// let activation = Activation::mint();
-/// let refusal = Closing::new(asked.clone()).activation(activation.clone()).at_the_door("no ask");
+/// let refusal = Closing::new(asked.clone()).activation(activation.clone()).refuse(Seam::Door, "Ask");
 ///
 /// let promise = refusal.promise(&asked).expect("shutting down is a promise");
 /// assert_eq!(promise.speaker, Speaker::Owner(Some(activation)));
@@ -217,10 +225,10 @@ impl Refusal {
     /// # Examples
     ///
     /// ```
-    /// use rideout::{Address, Closing, Refusal, Speaker};
+    /// use rideout::{Address, Closing, Refusal, Seam, Speaker};
     ///
     /// let (asked, child): (Address, Address) = ("prices".parse()?, "prices/eur".parse()?);
-    /// let text = Closing::new(child.clone()).activation("0C".parse()?).at_the_door("Get").message;
+    /// let text = Closing::new(child.clone()).activation("0C".parse()?).refuse(Seam::Door, "Get").message;
     /// let relayed = Refusal::from_text(format!("delivery failed: {text}"));
     /// assert_eq!(relayed.speaker(&child), Speaker::Owner(Some("0C".parse()?)));
     /// assert_eq!(relayed.speaker(&asked), Speaker::Route);
@@ -299,10 +307,10 @@ impl Refusal {
 /// # Examples
 ///
 /// ```
-/// use rideout::{Address, Closing, Refusal, refusal::answered_by};
+/// use rideout::{Address, Closing, Refusal, Seam, refusal::answered_by};
 ///
 /// let owner: Address = "prices/eur~host-7".parse()?;
-/// let said = Closing::new(owner.clone()).at_the_door("no ask").message;
+/// let said = Closing::new(owner.clone()).refuse(Seam::Door, "Ask").message;
 ///
 /// assert!(answered_by(&format!("delivery failed: {said}"), &owner));
 /// assert!(answered_by(&said, &"prices/eur".parse()?));

@@ -1,38 +1,38 @@
-//! What do client programs hold while an owner goes away and comes back?
+//! Riders: what client programs hold while an owner goes away and comes back.
 //!
-//! A rider: it asks, and rides out the promises. [`RideOut`] is a subscription, on the public
-//! operators of [`carrier`](crate::carrier); what they leave to a rider is here, one thing a file.
+//! A rider asks, and rides out the promises. [`RideOut`] is a subscription and [`PointRead`] one value
+//! within a deadline. They are built on the public operators of [`carrier`](crate::carrier); what the
+//! operators leave to a rider is here, one thing a file.
 
 mod ask;
 mod attempt;
+mod boxed;
+mod builder;
 mod frames;
+mod given;
 mod join;
 mod keep_alive;
 mod news;
 mod nudger;
+mod phase;
 mod phases;
 mod read;
 mod ride;
+mod shown;
 mod state;
 mod subscription;
 mod waits;
 
 pub use self::{
     ask::{Answer, Ask, IntoAnswer, Source},
+    boxed::BoxRide,
+    builder::RideOutBuilder,
     join::{Join, NoJoin},
     keep_alive::Beat,
     news::NoNews,
     nudger::Nudger,
-    phases::{Phase, Phases},
-    read::{PointRead, PointReadError, Recycling},
+    phase::Phase,
+    phases::Phases,
+    read::{PointRead, PointReadBuilder, PointReadEnd, PointReadError, Recycling},
     subscription::RideOut,
 };
-
-/// How much of the last refusal's text a warning shows, in characters (`R23`): enough for the recycler
-/// that it names.
-const REFUSAL_SHOWN: usize = 300;
-
-/// The text of a refusal, cut for a warning.
-fn shown(refusal: &impl std::fmt::Display) -> String {
-    refusal.to_string().chars().take(REFUSAL_SHOWN).collect()
-}

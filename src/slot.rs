@@ -112,7 +112,7 @@ impl State {
 /// # Examples
 ///
 /// ```
-/// use rideout::Slot;
+/// use rideout::slot::Slot;
 ///
 /// let slot = Slot::new();
 /// slot.owe();
@@ -149,7 +149,7 @@ impl Slot {
     /// # Examples
     ///
     /// ```
-    /// assert!(rideout::Slot::new().try_claim().is_none());
+    /// assert!(rideout::slot::Slot::new().try_claim().is_none());
     /// ```
     pub fn new() -> Self {
         Self::default()
@@ -163,7 +163,7 @@ impl Slot {
     /// # Examples
     ///
     /// ```
-    /// let slot = rideout::Slot::new();
+    /// let slot = rideout::slot::Slot::new();
     /// slot.owe();
     /// slot.owe(); // one re-ask satisfies both
     /// let ask = slot.try_claim().expect("owed");
@@ -178,7 +178,7 @@ impl Slot {
     /// # Examples
     ///
     /// ```
-    /// let slot = rideout::Slot::new();
+    /// let slot = rideout::slot::Slot::new();
     /// assert!(slot.try_claim().is_none()); // nothing is owed
     /// slot.owe();
     /// let ask = slot.try_claim();
@@ -201,7 +201,7 @@ impl Slot {
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() {
-    /// let slot = rideout::Slot::new();
+    /// let slot = rideout::slot::Slot::new();
     /// let change_feed = slot.clone();
     /// tokio::spawn(async move { change_feed.owe() });
     ///
@@ -222,7 +222,7 @@ impl Slot {
 /// # Examples
 ///
 /// ```
-/// let slot = rideout::Slot::new();
+/// let slot = rideout::slot::Slot::new();
 /// slot.owe();
 /// drop(slot.try_claim()); // an ask that was cancelled has satisfied nobody
 /// assert!(slot.try_claim().is_some());
@@ -254,7 +254,7 @@ impl Permit {
     /// # Examples
     ///
     /// ```
-    /// let slot = rideout::Slot::new();
+    /// let slot = rideout::slot::Slot::new();
     /// slot.owe();
     /// let ask = slot.try_claim().expect("owed");
     /// slot.owe(); // during the wait
@@ -273,7 +273,7 @@ impl Permit {
     /// # Examples
     ///
     /// ```
-    /// let slot = rideout::Slot::new();
+    /// let slot = rideout::slot::Slot::new();
     /// slot.owe();
     /// let ask = slot.try_claim().expect("owed");
     /// slot.owe(); // too late for this ask
@@ -305,7 +305,7 @@ impl Drop for Permit {
 /// # Examples
 ///
 /// ```
-/// use rideout::{Claim, Slot};
+/// use rideout::slot::{Claim, Slot};
 ///
 /// struct Driver {
 ///     next: Claim, // keeps no borrow of the slot

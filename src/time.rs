@@ -3,7 +3,10 @@
 //! From a [`Timer`] that it is given: tokio's clock by default (feature `tokio`), which follows
 //! `tokio::time::pause`, or any other. This is the only file that names a runtime's clock.
 
-use std::time::{Duration, Instant};
+use std::{
+    convert::Infallible,
+    time::{Duration, Instant},
+};
 #[cfg(feature = "tokio")]
 use std::{
     pin::Pin,
@@ -47,7 +50,7 @@ use std::{
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no timer",
-    note = "without the feature `tokio` a rider has no default: give it one with `.timer(…)`"
+    note = "without the feature `tokio` a builder has no default timer: give it one with `.timer(…)`"
 )]
 pub trait Timer {
     /// Is ready once its time is over.
@@ -113,20 +116,39 @@ impl Future for TokioSleep {
     }
 }
 
-/// Stands where a rider has no timer yet: without the feature `tokio` there is no default.
+/// Stands where a builder has no timer yet: without the feature `tokio` there is no default.
 ///
-/// It is deliberately no [`Timer`], so that a rider without one is neither a stream nor a future. Where
-/// the compiler says that a rider's `next` has unsatisfied bounds, `.timer(…)` is missing.
+/// It is deliberately no [`Timer`], so that a rider cannot be built without one.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoTimer;
 
-/// The timer of a rider that was given none.
+/// No value of this type exists, so neither does a sleep of it.
+impl Timer for Infallible {
+    type Sleep = std::future::Pending<()>;
+
+    fn sleep(&self, _: Duration) -> Self::Sleep {
+        match *self {}
+    }
+
+    fn now(&self) -> Instant {
+        match *self {}
+    }
+}
+
+/// The timer of a builder that was given none.
 #[cfg(feature = "tokio")]
 pub type DefaultTimer = TokioTimer;
 
-/// The timer of a rider that was given none.
+/// The timer of a builder that was given none.
 #[cfg(not(feature = "tokio"))]
 pub type DefaultTimer = NoTimer;
+
+/// A timer to name the type by whose `builder` a rider is made. The rider has the builder's timer, not
+/// this one.
+#[cfg(feature = "tokio")]
+pub(crate) type SomeTimer = TokioTimer;
+#[cfg(not(feature = "tokio"))]
+pub(crate) type SomeTimer = Infallible;
 
 /// Adds, and stays in what an `Instant` can tell: a time too far to be told is decades away.
 pub(crate) fn later(now: Instant, duration: Duration) -> Instant {
@@ -134,8 +156,7 @@ pub(crate) fn later(now: Instant, duration: Duration) -> Instant {
     now.checked_add(duration).unwrap_or_else(|| now + DECADES)
 }
 
-/// The sleep of a timer, or of the place where a rider has none yet: so that a rider can be named
-/// before its timer is set.
+/// The sleep of a timer, or of the place where there is none yet.
 pub trait Clock {
     /// See [`Timer::Sleep`].
     type Sleep: Future<Output = ()>;

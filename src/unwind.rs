@@ -2,7 +2,8 @@
 //!
 //! A panic in what an attempt or a rider was given reaches the caller of the poll, who may poll again (`R20c`). A
 //! future that has panicked, or that is over, may not be: so what is polled is guarded, and what is over
-//! is put away before anything else of the user's runs.
+//! is dropped before anything else of the user's runs. Where several pieces of foreign code must all run,
+//! [`FirstPanic`] holds the first of their panics back until they have.
 
 use std::{
     any::Any,
@@ -14,12 +15,12 @@ use std::{
 
 /// Polls what is in `place`, where there is anything. Where that panics, `place` is empty then.
 #[inline]
-pub(crate) fn guarded<T, R>(
+pub(crate) fn poll_guarded<T, R>(
     place: Pin<&mut Option<T>>,
     poll: impl FnOnce(Pin<&mut T>) -> Poll<R>,
 ) -> Poll<R> {
     // Never made an `Option` of the answer: a subscription's is large, and on an item's way.
-    mended(
+    repaired_on_panic(
         place,
         |mut place| place.set(None),
         |place| match place.as_pin_mut() {
@@ -29,99 +30,95 @@ pub(crate) fn guarded<T, R>(
     )
 }
 
-/// Polls the future in `place`, where there is one, and puts it away when it is over, by a panic too.
-pub(crate) fn poll_away<F: Future>(
+/// Polls the future in `place`, where there is one. `place` is empty when the future is over, by a panic too.
+pub(crate) fn poll_and_clear<F: Future>(
     mut place: Pin<&mut Option<F>>,
     cx: &mut Context<'_>,
 ) -> Poll<F::Output> {
-    let polled = guarded(place.as_mut(), |future| future.poll(cx));
+    let polled = poll_guarded(place.as_mut(), |future| future.poll(cx));
     if polled.is_ready() {
         place.set(None);
     }
     polled
 }
 
-/// Looks at `part`. Where that panics, `mend` makes it fit to be looked at again.
+/// Looks at `part`. Where that panics, `repair` makes it fit to be looked at again.
 #[inline]
-pub(crate) fn mended<T, R>(
+pub(crate) fn repaired_on_panic<T, R>(
     part: Pin<&mut T>,
-    mend: fn(Pin<&mut T>),
+    repair: fn(Pin<&mut T>),
     look: impl FnOnce(Pin<&mut T>) -> R,
 ) -> R {
-    let mut unwinding = Unwinding { part, mend };
-    let looked = look(unwinding.part.as_mut());
-    // It has not: nothing is to be mended, and nothing in it is to be dropped.
-    mem::forget(unwinding);
+    let mut guard = RepairOnDrop { part, repair };
+    let looked = look(guard.part.as_mut());
+    // It has not panicked: nothing is to be repaired.
+    mem::forget(guard);
     looked
 }
 
-/// Mends when it is dropped, which is on unwind only.
-struct Unwinding<'a, T> {
+/// Repairs its part when it is dropped, which is on unwind only.
+struct RepairOnDrop<'a, T> {
     part: Pin<&'a mut T>,
-    mend: fn(Pin<&mut T>),
+    repair: fn(Pin<&mut T>),
 }
 
-impl<T> Drop for Unwinding<'_, T> {
+impl<T> Drop for RepairOnDrop<'_, T> {
     fn drop(&mut self) {
-        (self.mend)(self.part.as_mut());
+        (self.repair)(self.part.as_mut());
     }
 }
 
 /// A panic, until it goes on.
-pub(crate) type Panicked = Box<dyn Any + Send>;
+type Payload = Box<dyn Any + Send>;
+
+/// The first panic of several pieces of code that must all run, kept until it may go on.
+///
+/// Later ones are dropped: one panic reaches the caller, and it is the first.
+#[derive(Default)]
+pub(crate) struct FirstPanic {
+    payload: Option<Payload>,
+}
+
+impl FirstPanic {
+    /// Runs all of `codes`, those after one that panics too; then the first panic goes on.
+    pub(crate) fn run_all(codes: impl IntoIterator<Item = impl FnOnce()>) {
+        let mut panics = Self::default();
+        for code in codes {
+            panics.catch(code);
+        }
+        panics.resume();
+    }
+
+    /// Runs `code` and returns its value, or `None` where it panics.
+    pub(crate) fn catch<R>(&mut self, code: impl FnOnce() -> R) -> Option<R> {
+        match caught(code) {
+            Ok(value) => Some(value),
+            Err(payload) if self.payload.is_none() => {
+                self.payload = Some(payload);
+                None
+            }
+            Err(payload) => {
+                drop_payload(payload);
+                None
+            }
+        }
+    }
+
+    /// Lets the first panic go on, where there was one.
+    pub(crate) fn resume(self) {
+        if let Some(payload) = self.payload {
+            panic::resume_unwind(payload);
+        }
+    }
+}
 
 /// Runs `code`, whose state nobody looks at after a panic but to end.
-pub(crate) fn caught<R>(code: impl FnOnce() -> R) -> Result<R, Panicked> {
+pub(crate) fn caught<R>(code: impl FnOnce() -> R) -> Result<R, Payload> {
     panic::catch_unwind(AssertUnwindSafe(code))
 }
 
-/// Runs all of `codes`, those after one that panics too; then the first panic goes on.
-pub(crate) fn all(codes: impl IntoIterator<Item = impl FnOnce()>) {
-    let mut first = None;
-    for code in codes {
-        if let Err(payload) = caught(code) {
-            keep_first(&mut first, payload);
-        }
-    }
-    resume(first);
-}
-
-/// Runs `code`, which wakes others, where nobody could be told that one of their wakers panics: that panic
-/// ends here.
-#[cfg(feature = "mesh")]
-pub(crate) fn contained(code: impl FnOnce()) {
-    if let Err(payload) = caught(code) {
-        put_away(payload);
-    }
-}
-
-/// Keeps a panic where none is kept yet, and puts it away otherwise.
-pub(crate) fn keep_first(first: &mut Option<Panicked>, payload: Panicked) {
-    if first.is_none() {
-        *first = Some(payload);
-    } else {
-        put_away(payload);
-    }
-}
-
-/// Lets a panic go on, where there was one.
-pub(crate) fn resume(panicked: Option<Panicked>) {
-    if let Some(payload) = panicked {
-        panic::resume_unwind(payload);
-    }
-}
-
-/// Lets the first panic go on, where there was one.
-pub(crate) fn resume_first<const N: usize>(ran: [Result<(), Panicked>; N]) {
-    let mut first = None;
-    for payload in ran.into_iter().filter_map(Result::err) {
-        keep_first(&mut first, payload);
-    }
-    resume(first);
-}
-
 /// Drops a panic of which nobody hears. Its payload is foreign too: one that panics in turn is left.
-fn put_away(payload: Panicked) {
+fn drop_payload(payload: Payload) {
     if let Err(another) = caught(|| drop(payload)) {
         mem::forget(another);
     }

@@ -2,6 +2,8 @@
 
 use std::{ffi::OsString, num::ParseIntError, ops::Range};
 
+use lexopt::Arg;
+
 pub(crate) const USAGE: &str =
     "usage: chaos [--hosts N] [--addresses N] [--readers N] [--seed N | --seed A..B] [--faults N]";
 
@@ -29,16 +31,14 @@ pub(crate) struct Args {
 }
 
 /// Why a command line is none.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum BadArgs {
-    #[error("unknown option {0:?} (expected --hosts, --addresses, --readers, --seed or --faults)")]
-    Unknown(OsString),
+    #[error("{0} (expected --hosts, --addresses, --readers, --seed or --faults)")]
+    Unknown(lexopt::Error),
     #[error("{0} has no value (expected a number behind it)")]
     NoValue(&'static str),
     #[error("{option} {value:?} is no number (expected one like 8): {source}")]
     NoNumber { option: &'static str, value: String, source: ParseIntError },
-    #[error("{option} {value:?} is no text")]
-    NoText { option: &'static str, value: OsString },
     #[error("{0} is 0 (expected at least 1)")]
     None(&'static str),
     #[error("--seed {0}..{1} holds no seed (expected the first below the end, which is not run)")]
@@ -48,26 +48,26 @@ pub(crate) enum BadArgs {
 impl Args {
     pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, BadArgs> {
         let (mut size, mut seeds) = (Size::default(), 0..10);
-        let mut args = args.into_iter();
-        while let Some(option) = args.next() {
-            match option.to_str() {
-                Some("--hosts") => size.hosts = at_least_one("--hosts", args.next())?,
-                Some("--addresses") => size.addresses = at_least_one("--addresses", args.next())?,
-                Some("--readers") => size.readers = at_least_one("--readers", args.next())?,
-                Some("--faults") => {
-                    size.faults = number("--faults", &text("--faults", args.next())?)?;
+        let mut args = lexopt::Parser::from_args(args);
+        while let Some(arg) = args.next().map_err(BadArgs::Unknown)? {
+            match arg {
+                Arg::Long("hosts") => size.hosts = at_least_one("--hosts", &mut args)?,
+                Arg::Long("addresses") => size.addresses = at_least_one("--addresses", &mut args)?,
+                Arg::Long("readers") => size.readers = at_least_one("--readers", &mut args)?,
+                Arg::Long("faults") => {
+                    size.faults = number("--faults", &text("--faults", &mut args)?)?;
                 }
-                Some("--seed") => seeds = range(&text("--seed", args.next())?)?,
-                _ => return Err(BadArgs::Unknown(option)),
+                Arg::Long("seed") => seeds = range(&text("--seed", &mut args)?)?,
+                _ => return Err(BadArgs::Unknown(arg.unexpected())),
             }
         }
         Ok(Self { size, seeds })
     }
 }
 
-fn text(option: &'static str, value: Option<OsString>) -> Result<String, BadArgs> {
-    let value = value.ok_or(BadArgs::NoValue(option))?;
-    value.into_string().map_err(|value| BadArgs::NoText { option, value })
+fn text(option: &'static str, args: &mut lexopt::Parser) -> Result<String, BadArgs> {
+    let value = args.value().map_err(|_| BadArgs::NoValue(option))?;
+    Ok(value.to_string_lossy().into_owned())
 }
 
 fn number<N>(option: &'static str, value: &str) -> Result<N, BadArgs>
@@ -78,8 +78,8 @@ where
     value.parse().map_err(no_number)
 }
 
-fn at_least_one(option: &'static str, value: Option<OsString>) -> Result<usize, BadArgs> {
-    match number(option, &text(option, value)?)? {
+fn at_least_one(option: &'static str, args: &mut lexopt::Parser) -> Result<usize, BadArgs> {
+    match number(option, &text(option, args)?)? {
         0 => Err(BadArgs::None(option)),
         number => Ok(number),
     }

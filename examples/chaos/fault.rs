@@ -3,11 +3,8 @@
 use std::{collections::BTreeMap, fmt, time::Duration};
 
 use fastrand::Rng;
-use rideout::{
-    Activation, Address,
-    mesh::{FaultGuard, Mesh},
-    owner::Wave,
-};
+use rideout::{Activation, Address, owner::Wave};
+use rideout_mesh::{FaultGuard, Mesh};
 use tokio::time::{Instant, sleep_until};
 
 /// What can be done to a mesh.

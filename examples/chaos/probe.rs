@@ -62,6 +62,8 @@ impl Run {
             self.outcome.lost.push(format!("{}: a guest is not served", self.addresses[at]));
         }
         drop(guest);
+        // Its owner hears it.
+        sleep(Duration::from_millis(1)).await;
         self.is_served(at, "after a goodbye");
     }
 

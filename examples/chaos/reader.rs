@@ -8,10 +8,8 @@ use std::{
 
 use fastrand::Rng;
 use futures::{Stream, StreamExt, stream};
-use rideout::{
-    Address, Budget, Phase, Refusal, RideError,
-    mesh::{Mesh, Update},
-};
+use rideout::{Address, Budget, Phase, Refusal, RideError};
+use rideout_mesh::{Mesh, Update};
 use tokio::{
     select,
     sync::watch,
@@ -128,7 +126,7 @@ fn open(
     address: &Address,
     kind: Kind,
 ) -> impl Stream<Item = Step> + Unpin + Send + use<> {
-    let rider = mesh.ride_out(address).budget(kind.budget());
+    let rider = mesh.ride_out_builder(address).budget(kind.budget()).build();
     let nudger = rider.nudger();
     let mut changes = (kind == Kind::Fed).then(|| mesh.changes(address));
     let mut phases = rider.phases();
@@ -159,7 +157,7 @@ async fn watch(
                 seen.note(began, u64::MAX);
                 seen.riding = true;
             }
-            Ok(Phase::Answered(_)) => seen.note(began, u64::MAX - 1),
+            Ok(_) => seen.note(began, u64::MAX - 1),
             Err(end) => return Some(end),
         }
     }
@@ -195,7 +193,9 @@ async fn again(
         select! {
             biased;
             end = watch(open(&mesh, &address, kind), &seen) => match end {
-                Some(RideError::GaveUp { .. }) if kind == Kind::Reopening => sleep(REST).await,
+                Some(error) if kind == Kind::Reopening && error.gave_up().is_some() => {
+                    sleep(REST).await;
+                }
                 end => return ended(&seen, end),
             },
             () = goes => {}

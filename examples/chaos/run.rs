@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use futures::FutureExt;
-use rideout::{Activation, Address, mesh::Mesh};
+use rideout::{Activation, Address};
+use rideout_mesh::Mesh;
 use tokio::{
     runtime::{Builder, Handle},
     sync::watch,

@@ -7,7 +7,8 @@
 use std::time::Duration;
 
 use fastrand::Rng;
-use rideout::{Address, Kind, Refusal, mesh::Mesh};
+use rideout::{Address, Kind, Refusal};
+use rideout_mesh::Mesh;
 use tokio::{
     sync::watch,
     time::{Instant, sleep, timeout},

@@ -38,8 +38,7 @@ impl Size {
     ///
     /// Returns the first argument that is no such thing.
     pub(crate) fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Self, BadArgument> {
-        let [clients, minutes, updates] =
-            counts::read(args, ["--clients", "--minutes", "--updates"])?;
+        let [clients, minutes, updates] = counts::read(args, ["clients", "minutes", "updates"])?;
         let default = Size::default();
         Ok(Size {
             clients: clients.unwrap_or(default.clients),

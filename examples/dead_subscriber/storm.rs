@@ -7,10 +7,8 @@ use std::{
 };
 
 use futures::{FutureExt, StreamExt};
-use rideout::{
-    Address, StreamId,
-    mesh::{Mesh, Subscription},
-};
+use rideout::{Address, StreamId};
+use rideout_mesh::{Mesh, Subscription};
 use tokio::{task::unconstrained, time::sleep};
 
 use super::{args::Size, ear::Ear};

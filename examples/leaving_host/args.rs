@@ -35,8 +35,7 @@ impl Size {
     ///
     /// Returns the first argument that is no such thing.
     pub(crate) fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Self, BadArgument> {
-        let [hosts, addresses, readers] =
-            counts::read(args, ["--hosts", "--addresses", "--readers"])?;
+        let [hosts, addresses, readers] = counts::read(args, ["hosts", "addresses", "readers"])?;
         let default = Size::default();
         Ok(Size {
             hosts: hosts.unwrap_or(default.hosts),

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures::StreamExt;
-use rideout::{Address, Axis, RideError, mesh::Mesh, rider::Phase};
+use rideout::{Address, Axis, rider::Phase};
+use rideout_mesh::Mesh;
 
 /// What one reader has seen. Clones are one account.
 #[derive(Clone, Default)]
@@ -62,8 +63,11 @@ pub(crate) async fn follow(mesh: Mesh<u64>, address: Address, account: Account) 
                 seen.charges[usize::from(charge.axis() == Some(Axis::Time))] += 1;
                 continue;
             }
-            Some(Err(RideError::GaveUp { report, .. })) => End::GaveUp(report.axis),
-            Some(Err(RideError::Verdict(refusal))) => End::Verdict(refusal.to_string()),
+            Some(Ok(_)) => continue,
+            Some(Err(error)) => match error.gave_up() {
+                Some(report) => End::GaveUp(report.axis),
+                None => End::Verdict(error.to_string()),
+            },
             None => End::Completed,
         };
         account.lock().end = Some(end);

@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, error::Error, fmt::Display, time::Duration};
 
 use futures::future::join_all;
-use rideout::{Address, address::InvalidAddress, mesh::Mesh};
+use rideout::{Address, address::InvalidAddress};
+use rideout_mesh::Mesh;
 use tokio::{
     sync::watch,
     task::{JoinError, JoinHandle},

@@ -9,7 +9,7 @@ use std::{
 
 use futures::{Stream, StreamExt, channel::mpsc};
 use rideout::{
-    Activation, Address, Budget, Classify, Kind, Rejection, RideError, RideOut, Ruling,
+    Activation, Address, Budget, Classify, Kind, Rejection, RideOut, Ruling,
     rider::{Answer, Phase},
 };
 
@@ -94,7 +94,7 @@ pub(crate) async fn follow(address: Address, cluster: Cluster, ticks: mpsc::Unbo
     BUDGET.concerns().iter().for_each(|concern| tell(concern));
     loop {
         let (client, directory) = (cluster.clone(), cluster.clone());
-        let mut rider = RideOut::resuming(
+        let mut builder = RideOut::builder_resuming(
             address.clone(),
             |tick: &u64| *tick,
             move |ask| subscribe(client.clone(), ask.resume),
@@ -106,10 +106,10 @@ pub(crate) async fn follow(address: Address, cluster: Cluster, ticks: mpsc::Unbo
         .re_ask_on_completion();
         if let Some(last) = last {
             tell(&format_args!("begins again behind tick {last}"));
-            rider = rider.resume_from(last);
+            builder = builder.resume_from(last);
         }
 
-        let mut phases = rider.phases();
+        let mut phases = builder.build().phases();
         while let Some(phase) = phases.next().await {
             match phase {
                 Ok(Phase::Live(tick)) => {
@@ -124,8 +124,9 @@ pub(crate) async fn follow(address: Address, cluster: Cluster, ticks: mpsc::Unbo
                 Ok(Phase::RidingOut(charge)) if charge.count() > 1 => {}
                 Ok(Phase::RidingOut(charge)) => tell(&charge),
                 // The phases end with it, and the loop begins again.
-                Err(RideError::GaveUp { report, .. }) => tell(&report),
-                Err(RideError::Verdict(error)) => return tell(&error),
+                Err(error) if error.gave_up().is_some() => tell(&error),
+                Err(error) => return tell(&error),
+                Ok(_) => {}
             }
         }
         tokio::time::sleep(AFTER_GIVE_UP).await;
@@ -141,9 +142,5 @@ async fn subscribe(
     // Around each inner stream and not around the rider, which is silent for a reason in a ride-out.
     let ticks = tokio_stream::StreamExt::timeout(ticks, SILENCE)
         .map(|tick| tick.unwrap_or_else(|silence| Err(ClientError::Io(silence.into()))));
-    let answer = Answer::new(ticks);
-    Ok(match activation(&pod) {
-        Some(pod) => answer.served_by(pod),
-        None => answer,
-    })
+    Ok(Answer::new(ticks).served_by(activation(&pod)))
 }

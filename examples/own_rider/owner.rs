@@ -4,7 +4,8 @@ use std::{cell::RefCell, fmt, future::ready};
 
 use futures::{Stream, StreamExt, stream, stream::BoxStream};
 use rideout::{
-    Activation, Address, Closing, Completed, Kind, Refusal, Teardown, activation::InvalidActivation,
+    Activation, Address, Closing, Completed, Kind, Refusal, Seam, Teardown,
+    activation::InvalidActivation,
 };
 use tokio::time::Instant;
 
@@ -39,17 +40,17 @@ impl Owner {
         let [a, b, c, d] = &self.closing;
         match ask {
             // It goes away in the middle of its subscription.
-            1 => Ok(items([1, 2]).chain(ends(a.accepted("Subscribe"))).boxed()),
+            1 => Ok(items([1, 2]).chain(ends(a.refuse(Seam::Mailbox, "Subscribe"))).boxed()),
             // Its teardown is over, and the route still points at it.
-            2 => Err(a.at_the_door("Subscribe")),
-            3 => Err(b.at_the_door("Subscribe")),
-            4 => Err(c.at_the_door("Subscribe")),
+            2 => Err(a.refuse(Seam::Door, "Subscribe")),
+            3 => Err(b.refuse(Seam::Door, "Subscribe")),
+            4 => Err(c.refuse(Seam::Door, "Subscribe")),
             // It lives, and says no more.
             5 => Ok(items([3, 4]).chain(stream::pending()).boxed()),
             // It goes away, and is killed before its teardown is over.
-            6 => Ok(items([5]).chain(ends(d.accepted("Subscribe"))).boxed()),
+            6 => Ok(items([5]).chain(ends(d.refuse(Seam::Mailbox, "Subscribe"))).boxed()),
             // A new ride-out, and again there is nothing to join.
-            7 => Ok(items([6]).chain(ends(b.accepted("Subscribe"))).boxed()),
+            7 => Ok(items([6]).chain(ends(b.refuse(Seam::Mailbox, "Subscribe"))).boxed()),
             _ => Ok(items([7]).chain(ends(Refusal::new(Kind::NotFound, "deleted"))).boxed()),
         }
     }

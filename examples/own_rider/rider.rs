@@ -10,7 +10,7 @@ use std::{
 use futures::{FutureExt, Stream, StreamExt, TryStreamExt, stream};
 use rideout::{
     Address, Budget, Carrier, CarrierExt, Charge, Classify, Refusal, Rejection, RideError, Ruling,
-    Wait,
+    Wait, carrier::End,
 };
 
 // The time is its surroundings' too: tokio's here, and none at all in a model.
@@ -92,7 +92,7 @@ impl Rider {
                 }
             }
             // The route, or the same activation again: there is no event to wait for.
-            Wait::Rest(rest) => sleep(rest).await,
+            other => sleep(other.rest()).await,
         }
         // After the wait: a nudge that came during it is satisfied by this ask, and asks for none.
         self.owner.answer(self.carrier.asking()).await
@@ -115,7 +115,7 @@ impl Rider {
             }
             Some(Err(refusal)) => match refusal.classify(self.carrier.address()) {
                 Ruling::Promise(rejection) => rejection,
-                Ruling::Verdict(_) => return Some(Err(RideError::Verdict(refusal))),
+                _ => return Some(Err(End::Verdict(refusal).into())),
             },
             // Completed: here an owner that goes away cleanly.
             None => Rejection::by_owner(None),

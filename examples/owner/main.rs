@@ -96,12 +96,13 @@ async fn subscribe(
 /// Tells what a reader meets.
 async fn follow(name: &'static str, prices: Prices, told: Told) {
     let (address, directory) = (prices.address.clone(), prices.clone());
-    let rider = RideOut::new(address, move |ask| subscribe(prices.clone(), ask))
+    let rider = RideOut::builder(address, move |ask| subscribe(prices.clone(), ask))
         .join(move |activation| {
             let (owner, _) = directory.owners.resolve(&directory.address)?;
             (*owner.activation() == activation).then(|| owner.teardown().completed())
         })
-        .re_ask_on_completion(); // an owner that panicked says nothing
+        .re_ask_on_completion()
+        .build(); // an owner that panicked says nothing
 
     let mut phases = rider.phases();
     while let Some(phase) = phases.next().await {
@@ -110,6 +111,7 @@ async fn follow(name: &'static str, prices: Prices, told: Told) {
             Ok(Phase::Answered(Some(by))) => told.serves(name, by),
             Ok(Phase::Answered(None)) => told.tell(name, "served"),
             Ok(Phase::RidingOut(charge)) => told.tell(name, charge),
+            Ok(_) => {}
             Err(error) => told.tell(name, error),
         }
     }

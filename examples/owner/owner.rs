@@ -6,6 +6,7 @@ use std::{pin::pin, sync::Arc, sync::atomic::AtomicU64, sync::atomic::Ordering, 
 use rideout::{
     Activation, Address, Refusal, StreamId,
     owner::{Gates, Lifecycle, Message, Registry, ReplyPath, RunLevel, Subscribers},
+    refusal::Wording,
     time::{Timer, TokioTimer},
 };
 use tokio::sync::{mpsc, oneshot};
@@ -57,7 +58,7 @@ impl Prices {
             let (mailbox, requests) = mpsc::unbounded_channel();
             let lifecycle = Lifecycle::new(self.address.clone());
             if self.owners.enter(&lifecycle, (lifecycle.clone(), mailbox)).is_ok() {
-                tokio::spawn(lifecycle.tear_down(work(500))); // flushes, closes files
+                tokio::spawn(lifecycle.driver(work(500))); // flushes, closes files
                 let (gates, stored) = (Gates::new(lifecycle.clone()), Arc::clone(&self.stored));
                 let owner = Owner { lifecycle, gates, served: Subscribers::new(), stored };
                 tokio::spawn(owner.run(requests));
@@ -111,7 +112,10 @@ impl Owner {
         self.lifecycle.teardown().completed().await;
         // Whom it served is told, and asks again.
         if self.lifecycle.ending().is_some_and(|ending| ending.is_announced()) {
-            let end = self.lifecycle.closing().accepted("cannot go on with SubscribeRequest");
+            let end = self
+                .lifecycle
+                .closing()
+                .refuse(Wording::accepted("cannot go on with"), "SubscribeRequest");
             served.into_iter().for_each(|served| _ = served.sink.send(Err(end.clone())));
         }
     }

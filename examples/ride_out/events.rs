@@ -2,7 +2,8 @@
 
 use std::{cell::RefCell, error::Error, fmt, time::Duration};
 
-use rideout::{Activation, Address, mesh::Mesh, rider::Nudger};
+use rideout::{Activation, Address, rider::Nudger};
+use rideout_mesh::Mesh;
 use tokio::time::{Instant, sleep_until};
 
 /// The mesh, the address that is followed, and the clock.

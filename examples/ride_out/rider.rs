@@ -15,7 +15,7 @@ pub(crate) fn follow(stage: &Rc<Stage>) -> (Nudger, impl Future<Output = Account
     let account = Rc::new(RefCell::new(Account::default()));
     let (asking, asked) = (Rc::clone(stage), Rc::clone(&account));
     let mesh = stage.mesh.clone();
-    let rider = RideOut::new(stage.address.clone(), move |ask| {
+    let rider = RideOut::builder(stage.address.clone(), move |ask| {
         let (stage, mesh, address) =
             (Rc::clone(&asking), asking.mesh.clone(), asking.address.clone());
         asked.borrow_mut().ask(stage.now());
@@ -24,7 +24,7 @@ pub(crate) fn follow(stage: &Rc<Stage>) -> (Nudger, impl Future<Output = Account
     })
     .join(move |activation| mesh.teardown_of(&activation));
     let news = stage.mesh.news(&stage.address, rider.stream_id());
-    let rider = rider.news(news);
+    let rider = rider.news(news).build();
 
     let nudger = rider.nudger();
     let stage = Rc::clone(stage);
@@ -53,6 +53,7 @@ pub(crate) fn follow(stage: &Rc<Stage>) -> (Nudger, impl Future<Output = Account
                     None => stage.meet("rider", "answered"),
                 },
                 Some(Ok(Phase::RidingOut(charge))) => stage.meet("rider", charged(&stage, &charge)),
+                Some(Ok(_)) => {}
                 Some(Err(error)) => {
                     stage.meet("rider", &error);
                     account.borrow_mut().end = error.to_string();
@@ -84,8 +85,8 @@ fn charged(stage: &Stage, charge: &Charge) -> String {
     };
     let wait = match charge.wait() {
         Wait::Join { .. } => "waits for its teardown".into(),
-        Wait::Rest(rest) => format!("rests {} ms", rest.as_millis()),
         Wait::Nothing => "asks at once".into(),
+        other => format!("rests {} ms", other.rest().as_millis()),
     };
     format!("refused by {who}, {} of {}): {wait}", charge.count(), charge.budget())
 }

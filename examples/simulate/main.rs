@@ -4,7 +4,7 @@
 //! time, so an hour takes no longer than a second. The format is described in `tests/worlds/README.md`.
 //!
 //! ```sh
-//! cargo run --example simulate -- tests/worlds/one-corpse-then-back.json
+//! cargo run --features serde --example simulate -- tests/worlds/one-corpse-then-back.json
 //! ```
 
 mod run;
@@ -12,16 +12,17 @@ mod world;
 
 use std::{
     error::Error,
+    ffi::OsString,
     io::{self, Write},
     path::Path,
     process::ExitCode,
 };
 
+use lexopt::Arg;
 use world::World;
 
 fn main() -> ExitCode {
-    let paths: Vec<_> = std::env::args_os().skip(1).collect();
-    match simulate(&paths) {
+    match paths(std::env::args_os().skip(1)).and_then(|paths| simulate(&paths)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -30,10 +31,25 @@ fn main() -> ExitCode {
     }
 }
 
-fn simulate(paths: &[std::ffi::OsString]) -> Result<(), Box<dyn Error>> {
-    if paths.is_empty() {
-        return Err("usage: simulate WORLD.json…".into());
+/// Reads the command line: the files of the worlds.
+fn paths(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, Box<dyn Error>> {
+    const USAGE: &str = "usage: simulate WORLD.json…";
+    let (mut paths, mut args) = (Vec::new(), lexopt::Parser::from_args(args));
+    while let Some(arg) = args.next()? {
+        match arg {
+            Arg::Value(path) => paths.push(path),
+            _ => {
+                let error = arg.unexpected();
+                return Err(
+                    format!("{error} (expected files of worlds, and no option)\n{USAGE}").into()
+                );
+            }
+        }
     }
+    if paths.is_empty() { Err(USAGE.into()) } else { Ok(paths) }
+}
+
+fn simulate(paths: &[OsString]) -> Result<(), Box<dyn Error>> {
     // All are read before the first is run: a bad file is an error and no output.
     let worlds = paths.iter().map(World::read).collect::<Result<Vec<_>, _>>()?;
     let mut out = io::BufWriter::new(io::stdout().lock());

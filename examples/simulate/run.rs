@@ -6,7 +6,7 @@ use futures::{Stream, StreamExt, stream};
 use rideout::{
     Activation, Address, Axis, Classify, GaveUp, Key, News, PointRead, PointReadError, Refusal,
     Rejection, RideError, RideOut, Ruling, Speaker,
-    rider::{Answer, Phase},
+    rider::{Answer, Phase, PointReadEnd},
 };
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
@@ -127,7 +127,7 @@ impl Stage {
 
 async fn subscribe(stage: &Rc<Stage>) {
     let (asked, joined) = (Rc::clone(stage), Rc::clone(stage));
-    let rider = RideOut::new(stage.world.owner.clone(), move |ask| {
+    let rider = RideOut::builder(stage.world.owner.clone(), move |ask| {
         let stage = Rc::clone(&asked);
         stage.happens("ask", json!({"ask": ask.attempt}));
         async move {
@@ -140,7 +140,8 @@ async fn subscribe(stage: &Rc<Stage>) {
     })
     .budget(stage.world.budget)
     .join(move |activation| joined.teardown(&activation))
-    .news(stage.news());
+    .news(stage.news())
+    .build();
 
     let mut phases = rider.phases();
     let mut live = false;
@@ -167,16 +168,25 @@ async fn subscribe(stage: &Rc<Stage>) {
                     stage.happens("charged", counted);
                 }
             }
-            Some(Err(RideError::GaveUp { report, .. })) => return gave_up(stage, &report),
-            Some(Err(RideError::Verdict(refusal))) => return verdict(stage, &refusal),
+            Some(Ok(_)) => {}
+            Some(Err(error)) => return ended(stage, &error),
             None => return stage.happens("completed", json!({})),
         }
     }
 }
 
+fn ended(stage: &Stage, error: &RideError<Refusal>) {
+    if let Some(report) = error.gave_up() {
+        gave_up(stage, report);
+    }
+    if let Some(refusal) = error.verdict() {
+        verdict(stage, refusal);
+    }
+}
+
 async fn read(stage: &Rc<Stage>) {
     let asked = Rc::clone(stage);
-    let value = PointRead::new(stage.world.owner.clone(), move |ask| {
+    let value = PointRead::builder(stage.world.owner.clone(), move |ask| {
         let stage = Rc::clone(&asked);
         stage.happens("ask", json!({"ask": ask.attempt}));
         async move {
@@ -194,23 +204,24 @@ async fn read(stage: &Rc<Stage>) {
     })
     .deadline(stage.world.deadline)
     .budget(stage.world.budget)
-    .news(stage.news());
+    .news(stage.news())
+    .build();
 
-    match value.await {
+    match value.await.map_err(PointReadError::into_end) {
         Ok(Serve { activation, items, .. }) => {
             stage.happens("answered", json!({"activation": tag(&activation)}));
             if let Some(item) = items.into_iter().next() {
                 stage.happens("item", json!({"value": item.value}));
             }
         }
-        Err(PointReadError::Absent(refusal) | PointReadError::Verdict(refusal)) => {
+        Err(PointReadEnd::Absent(refusal) | PointReadEnd::Verdict(refusal)) => {
             verdict(stage, &refusal)
         }
-        Err(PointReadError::Recycling(spent)) => stage.happens(
+        Err(PointReadEnd::Recycling(spent)) => stage.happens(
             "recycling",
             json!({"asks": spent.asks, "refusals": spent.refusals, "owners": spent.owners}),
         ),
-        Err(PointReadError::TimedOut { asks, .. }) => {
+        Err(PointReadEnd::TimedOut { asks, .. }) => {
             stage.happens("timed_out", json!({"asks": asks}))
         }
         Err(_) => unreachable!("a read ends in no other way"),

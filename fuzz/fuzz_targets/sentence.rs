@@ -2,6 +2,8 @@
 
 #![cfg_attr(fuzzing, no_main)]
 
+#[path = "../../tests/refusal/hostile_words.rs"]
+mod hostile_words;
 #[path = "../../tests/refusal/worded.rs"]
 mod worded;
 
@@ -9,7 +11,7 @@ use arbitrary::Unstructured;
 use rideout::{
     Activation, Address, Closing, Kind, Refusal, Seam, Speaker,
     address::{InvalidAddress, MAX_LENGTH},
-    refusal::answered_by,
+    refusal::{Wording, answered_by},
 };
 
 fuzz::target!(check, 3_000);
@@ -76,7 +78,7 @@ fn addressed(text: &str) {
 
 /// R2, R6: whatever an owner is called and whatever it says, it is recognised, and nobody else is.
 fn minted(bytes: &mut Unstructured<'_>) -> arbitrary::Result<()> {
-    let text = |bytes: &mut Unstructured<'_>| fuzz::text(bytes, &worded::WORDS);
+    let text = |bytes: &mut Unstructured<'_>| fuzz::text(bytes, &hostile_words::WORDS);
     let Ok(address) = text(bytes)?.parse::<Address>() else {
         return Ok(());
     };
@@ -90,8 +92,8 @@ fn minted(bytes: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     closing = activation.clone().into_iter().fold(closing, Closing::activation);
     closing = if host_stopping { closing.host_stopping() } else { closing };
 
-    for refusal in
-        [closing.at_the_door(&what), closing.accepted(&what), closing.refuse(seam, &what)]
+    for refusal in [Wording::turned_away(&what), Wording::accepted(&what), seam.into()]
+        .map(|it| closing.refuse(it, &what))
     {
         let message = refusal.message.as_str();
         let banner = format!("Hub {address} is shutting down");

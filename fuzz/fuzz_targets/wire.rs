@@ -3,6 +3,8 @@
 
 #![cfg_attr(fuzzing, no_main)]
 
+#[path = "../../tests/refusal/hostile_words.rs"]
+mod hostile_words;
 #[path = "../../tests/refusal/worded.rs"]
 mod worded;
 
@@ -153,7 +155,7 @@ fn value(bytes: &mut Unstructured<'_>, depth: u8) -> arbitrary::Result<Value> {
         2 => bytes.arbitrary::<u64>()?.into(),
         3 => bytes.arbitrary::<i64>()?.into(),
         4 => bytes.arbitrary::<f64>()?.into(),
-        5 => fuzz::text(bytes, &worded::WORDS)?.into(),
+        5 => fuzz::text(bytes, &hostile_words::WORDS)?.into(),
         6 if depth > 0 => vec![value(bytes, depth - 1)?].into(),
         7 if depth > 0 => object(bytes, depth - 1)?.into(),
         _ => (*bytes.choose(&TEXTS)?).into(),

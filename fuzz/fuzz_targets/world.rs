@@ -3,10 +3,10 @@
 
 #![cfg_attr(fuzzing, no_main)]
 
+#[path = "../../tests/refusal/hostile_words.rs"]
+mod hostile_words;
 #[path = "../../examples/simulate/run.rs"]
 mod run;
-#[path = "../../tests/refusal/worded.rs"]
-mod worded;
 #[path = "../../examples/simulate/world.rs"]
 mod world;
 
@@ -141,7 +141,7 @@ fn another(value: &Value, bytes: &mut Unstructured<'_>) -> arbitrary::Result<Val
         (_, 7) => bytes.choose(&[Value::Null, true.into(), (-0.5).into()])?.clone(),
         (Value::Number(_), 0..3) => bytes.arbitrary::<u16>()?.into(),
         (Value::Number(_), _) => (*bytes.choose(&NUMBERS)?).into(),
-        (Value::String(_), 0..4) => fuzz::text(bytes, &worded::WORDS)?.into(),
+        (Value::String(_), 0..4) => fuzz::text(bytes, &hostile_words::WORDS)?.into(),
         (it, _) => {
             let other = bytes.choose(&WORLDS)?;
             let mut alike = places(other);

@@ -126,8 +126,13 @@ fn an_ask_covers_what_came_during_its_wait_and_nothing_later() {
             }
         };
         let carrier = &world.carrier;
-        let mut chain: Chain =
-            Box::pin(carrier.triggers().charge(carrier).defer(probe).concat_attempts(carrier));
+        let mut chain: Chain = Box::pin(
+            carrier
+                .triggers()
+                .charge(carrier)
+                .defer(probe)
+                .concat_attempts_by(carrier, |it, _| it.clone()),
+        );
         assert!(matches!(next(&mut chain), Some(Ok(()))));
         let during_the_wait = before.load(Relaxed);
         join([feed]);

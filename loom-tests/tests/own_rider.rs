@@ -74,7 +74,7 @@ mod owner {
     use std::{cell::RefCell, fmt, future::ready};
 
     use futures::{Stream, StreamExt, stream, stream::LocalBoxStream};
-    use rideout::{Activation, Address, Closing, Completed, Refusal, Teardown};
+    use rideout::{Activation, Address, Closing, Completed, Refusal, Seam, Teardown};
 
     use super::common::yields;
 
@@ -126,7 +126,7 @@ mod owner {
 
         fn end(&self) -> impl Stream<Item = Result<u32, Refusal>> + use<> {
             let closing = Closing::new(self.address.clone()).activation(self.activation.clone());
-            stream::once(ready(Err(closing.accepted("Subscribe"))))
+            stream::once(ready(Err(closing.refuse(Seam::Mailbox, "Subscribe"))))
         }
 
         pub(crate) fn asks(&self) -> u32 {
@@ -205,7 +205,8 @@ fn one_that_has_given_up_ends() {
     check("own_rider_gives_up", Some(1), 10, || {
         let (owner, rider, mut items) = world(Script::IsUnreachable);
         let nudge = nudging(&rider);
-        assert!(matches!(next(&mut items), Some(Err(RideError::GaveUp { .. }))));
+        let end = next(&mut items).and_then(Result::err);
+        assert!(end.is_some_and(|error| error.gave_up().is_some()));
         let asks = owner.asks();
         nudge.join().unwrap();
         assert!(next(&mut items).is_none());

@@ -23,7 +23,7 @@ use loom::{
 };
 use rideout_under_loom::{
     Address,
-    owner::{Ending, Lifecycle, RunLevel, TearingDown},
+    owner::{Driver, Ending, Lifecycle, RunLevel},
     time::Timer,
 };
 
@@ -50,10 +50,10 @@ fn owner() -> Lifecycle {
     Lifecycle::new(address())
 }
 
-type Driver = Pin<Box<TearingDown<std::future::Ready<()>, Never>>>;
+type Untimed = Pin<Box<Driver<std::future::Ready<()>, Never>>>;
 
-fn driver(life: &Lifecycle) -> Driver {
-    Box::pin(life.tear_down(std::future::ready(())).timer(Never))
+fn driver(life: &Lifecycle) -> Untimed {
+    Box::pin(life.driver(std::future::ready(())).timer(Never))
 }
 
 fn spawn<T: 'static>(life: &Lifecycle, f: impl FnOnce(Lifecycle) -> T + 'static) -> JoinHandle<T> {

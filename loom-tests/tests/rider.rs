@@ -71,12 +71,13 @@ impl Rider {
                 Ok(if told { answer.served_by(activation(owner)) } else { answer })
             }
         };
-        let items = RideOut::new("prices/eur".parse().unwrap(), ask)
+        let items = RideOut::builder("prices/eur".parse().unwrap(), ask)
             .join(move |it| (it == activation(0)).then(|| torn_down.teardown.completed()))
             .news(world.feed.clone())
             // No end is charged twice: that would be a give-up.
             .budget(Budget::default().re_asks(0))
-            .timer(Clock { began: Instant::now(), looks: Cell::new(0) });
+            .timer(Clock { began: Instant::now(), looks: Cell::new(0) })
+            .build();
         Rider { nudger: items.nudger(), items: Box::pin(items), served_by: None }
     }
 

@@ -22,7 +22,7 @@ use loom::{
     },
     thread::{self, JoinHandle},
 };
-use rideout_under_loom::{Permit, Slot};
+use rideout_under_loom::slot::{Permit, Slot};
 
 /// A slot, what its triggers want, and what each ask saw of it.
 struct World {

@@ -2,7 +2,6 @@
 
 use std::{
     collections::VecDeque,
-    error::Error,
     fmt,
     pin::Pin,
     task::{Context, Poll},
@@ -11,9 +10,10 @@ use std::{
 use futures_core::{FusedStream, Stream};
 use pin_project::{pin_project, pinned_drop};
 
-use super::{Attempt, Carrier, Turn};
+use super::{Attempt, Carrier, End, RideError, Turn};
 use crate::{
-    classify::{Classify, Ruling},
+    address::Address,
+    classify::Ruling,
     ledger::{Charge, GaveUp},
     monitor::Ticket,
     refusal::Rejection,
@@ -22,58 +22,8 @@ use crate::{
 /// How many turns one poll takes, and how many arrivals it charges in each (`R14`, `R20b`).
 const A_POLL: usize = 32;
 
-/// How a ride ends other than by its stream's completion.
-///
-/// It displays as the report of a give-up, whose source is the last error, or as the verdict itself.
-///
-/// # Examples
-///
-/// ```
-/// use rideout::{Refusal, RideError, refusal::Kind};
-///
-/// fn worth_another_try(error: &RideError<Refusal>) -> bool {
-///     match error {
-///         RideError::GaveUp { .. } => true, // later, and by the reader's own decision
-///         RideError::Verdict(_) => false,
-///     }
-/// }
-/// let absent = RideError::Verdict(Refusal::new(Kind::NotFound, "no such price"));
-/// assert!(!worth_another_try(&absent));
-/// assert_eq!(absent.to_string(), "no such price");
-/// ```
-#[derive(Debug)]
-pub enum RideError<E> {
-    /// A budget is spent.
-    GaveUp {
-        /// What was counted, against what, and why that is one too many.
-        report: Box<GaveUp>,
-        /// The last error that was ridden out, where there was one.
-        last: Option<Box<E>>,
-    },
-    /// An error that is no promise: final.
-    Verdict(E),
-}
-
-impl<E: fmt::Display> fmt::Display for RideError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RideError::GaveUp { report, .. } => report.fmt(f),
-            RideError::Verdict(error) => error.fmt(f),
-        }
-    }
-}
-
-impl<E: Error + 'static> Error for RideError<E> {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            RideError::GaveUp { last, .. } => last.as_deref().map(|error| error as _),
-            // Displayed as the error itself, so its source is what comes next.
-            RideError::Verdict(error) => error.source(),
-        }
-    }
-}
-
-/// Stream for the [`concat_attempts`](super::CarrierExt::concat_attempts) method.
+/// Stream for the [`concat_attempts`](super::CarrierExt::concat_attempts) and
+/// [`concat_attempts_by`](super::CarrierExt::concat_attempts_by) methods.
 #[pin_project(PinnedDrop)]
 #[must_use = "streams do nothing unless polled"]
 pub struct ConcatAttempts<St, F, Fut, E> {
@@ -86,6 +36,7 @@ pub struct ConcatAttempts<St, F, Fut, E> {
     // A trigger's attempt. A charged one that runs first covers it, so it waits behind them all.
     triggered: Option<Attempt<F, Fut>>,
     carrier: Carrier,
+    classify: fn(&E, &Address) -> Ruling,
     ticket: Ticket,
     last: Option<Box<E>>,
     phase: Phase,
@@ -121,13 +72,14 @@ impl<St: fmt::Debug, F, Fut, E> fmt::Debug for ConcatAttempts<St, F, Fut, E> {
 }
 
 impl<St, F, Fut, E> ConcatAttempts<St, F, Fut, E> {
-    pub(super) fn new(stream: St, carrier: Carrier) -> Self {
+    pub(super) fn new(stream: St, carrier: Carrier, classify: fn(&E, &Address) -> Ruling) -> Self {
         ConcatAttempts {
             stream,
             attempt: None,
             queue: VecDeque::new(),
             triggered: None,
             carrier,
+            classify,
             ticket: Ticket::default(),
             last: None,
             phase: Phase::Open,
@@ -219,9 +171,9 @@ impl<St, F, Fut, E> ConcatAttempts<St, F, Fut, E> {
 
     /// Ends the stream by a give-up that is not the ledger's own.
     pub(crate) fn give_up(mut self: Pin<&mut Self>, report: Box<GaveUp>) -> RideError<E> {
-        let last = self.as_mut().project().last.take();
+        let last = self.as_mut().project().last.take().map(|last| *last);
         self.end();
-        RideError::GaveUp { report, last }
+        End::GaveUp { report: *report, last }.into()
     }
 
     /// Drops everything that is outstanding, for good.
@@ -241,7 +193,6 @@ where
     St: Stream<Item = Result<Attempt<F, Fut>, Box<GaveUp>>>,
     F: FnMut(Charge) -> Fut,
     Fut: Future<Output = Result<A, E>>,
-    E: Classify,
 {
     /// Queues what has arrived, at most `A_POLL` of it. Returns whether there may be more, or the
     /// give-up.
@@ -296,12 +247,12 @@ where
                 this.carrier.opened();
                 Step::Answer(answer)
             }
-            Poll::Ready(Err(error)) => match error.classify(this.carrier.address()) {
+            Poll::Ready(Err(error)) => match (this.classify)(&error, this.carrier.address()) {
                 Ruling::Promise(rejection) => {
                     self.reject(rejection, Some(error));
                     Step::Again
                 }
-                Ruling::Verdict(_) => Step::End(Some(RideError::Verdict(error))),
+                Ruling::Verdict(_) => Step::End(Some(End::Verdict(error).into())),
             },
         }
     }
@@ -312,7 +263,6 @@ where
     St: Stream<Item = Result<Attempt<F, Fut>, Box<GaveUp>>>,
     F: FnMut(Charge) -> Fut,
     Fut: Future<Output = Result<A, E>>,
-    E: Classify,
 {
     type Item = Result<A, RideError<E>>;
 
@@ -352,7 +302,6 @@ where
     St: Stream<Item = Result<Attempt<F, Fut>, Box<GaveUp>>>,
     F: FnMut(Charge) -> Fut,
     Fut: Future<Output = Result<A, E>>,
-    E: Classify,
 {
     fn is_terminated(&self) -> bool {
         self.phase == Phase::Done

@@ -13,7 +13,7 @@ use crate::{
     ledger::{Charge, GaveUp},
     monitor::{Monitor, Ticket},
     sync::Arc,
-    unwind::poll_away,
+    unwind::poll_and_clear,
 };
 
 // Where the one closure lies while nobody calls it. Empty during a call: no user code runs under a
@@ -168,7 +168,7 @@ where
             let future = probe.call(this.charge.clone());
             this.future.set(Some(future));
         }
-        poll_away(this.future, cx)
+        poll_and_clear(this.future, cx)
     }
 }
 

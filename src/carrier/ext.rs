@@ -4,7 +4,8 @@ use futures_core::Stream;
 
 use super::{Attempt, Carrier, Charges, ConcatAttempts, Defer, Trigger};
 use crate::{
-    classify::Classify,
+    address::Address,
+    classify::{Classify, Ruling},
     ledger::{Charge, GaveUp},
 };
 
@@ -97,9 +98,8 @@ pub trait CarrierExt: Stream {
     ///
     /// # Errors
     ///
-    /// [`GaveUp`](crate::RideError::GaveUp) when a budget is spent,
-    /// [`Verdict`](crate::RideError::Verdict) when an attempt ended in an error that is no promise.
-    /// The stream has ended then.
+    /// [`RideError`](crate::RideError): a give-up when a budget is spent, or the verdict when an attempt ended in an
+    /// error that is no promise. The stream has ended then.
     ///
     /// # Cancel safety
     ///
@@ -112,7 +112,7 @@ pub trait CarrierExt: Stream {
     /// use std::pin::pin;
     ///
     /// use futures::StreamExt;
-    /// use rideout::{Budget, Carrier, CarrierExt, Refusal, RideError, refusal::Kind};
+    /// use rideout::{Budget, Carrier, CarrierExt, Refusal, refusal::Kind};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -124,7 +124,8 @@ pub trait CarrierExt: Stream {
     ///         .defer(|_charge| async { Err::<(), _>(Refusal::new(Kind::NotFound, "no such price")) })
     ///         .concat_attempts(&carrier)
     /// );
-    /// assert!(matches!(answers.next().await, Some(Err(RideError::Verdict(_)))));
+    /// let error = answers.next().await.unwrap().unwrap_err();
+    /// assert_eq!(error.verdict().unwrap().kind, Some(Kind::NotFound));
     /// assert!(answers.next().await.is_none());
     /// # Ok(())
     /// # }
@@ -136,7 +137,65 @@ pub trait CarrierExt: Stream {
         Fut: Future<Output = Result<A, E>>,
         E: Classify,
     {
-        ConcatAttempts::new(self, carrier.clone())
+        self.concat_attempts_by(carrier, E::classify)
+    }
+
+    /// Is [`concat_attempts`](CarrierExt::concat_attempts) for an error type of another crate: `classify`
+    /// says what an error means to one who asked the address.
+    ///
+    /// # Errors
+    ///
+    /// As [`concat_attempts`](CarrierExt::concat_attempts).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`concat_attempts`](CarrierExt::concat_attempts).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::{io, pin::pin};
+    ///
+    /// use futures::TryStreamExt;
+    /// use rideout::{Address, Budget, Carrier, CarrierExt, Kind, Rejection, Ruling};
+    ///
+    /// fn judge(error: &io::Error, _asked: &Address) -> Ruling {
+    ///     match error.kind() {
+    ///         io::ErrorKind::ConnectionRefused => Ruling::Promise(Rejection::by_route()),
+    ///         _ => Ruling::Verdict(Kind::Failed),
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
+    /// let mut asks = 0;
+    /// let mut answers = pin!(
+    ///     carrier
+    ///         .triggers()
+    ///         .charge(&carrier)
+    ///         .defer(|_charge| {
+    ///             asks += 1;
+    ///             let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
+    ///             std::future::ready(if asks == 1 { Err(refused) } else { Ok("a price") })
+    ///         })
+    ///         .concat_attempts_by(&carrier, judge)
+    /// );
+    /// assert_eq!(answers.try_next().await?, Some("a price"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn concat_attempts_by<F, Fut, A, E>(
+        self,
+        carrier: &Carrier,
+        classify: fn(&E, &Address) -> Ruling,
+    ) -> ConcatAttempts<Self, F, Fut, E>
+    where
+        Self: Sized + Stream<Item = Result<Attempt<F, Fut>, Box<GaveUp>>>,
+        F: FnMut(Charge) -> Fut,
+        Fut: Future<Output = Result<A, E>>,
+    {
+        ConcatAttempts::new(self, carrier.clone(), classify)
     }
 }
 

@@ -62,7 +62,23 @@ impl fmt::Display for Key {
 /// The charge decides and the attempt obeys. [`RideOut`](crate::RideOut) adds what only it can know:
 /// arrivals, the first re-ask with nothing to wait for (`R18`), and a life of less than one pace
 /// (`R11`).
+/// A later version may know other waits. One that you do not know is rested out: see
+/// [`rest`](Wait::rest).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use rideout::{Budget, Ledger, Rejection, StreamId};
+///
+/// let mut ledger = Ledger::new(StreamId::mint(), "prices/eur".parse()?, Budget::default());
+/// let charge = ledger.charge(Rejection::by_owner(Some("0A".parse()?)))?;
+/// assert_eq!(charge.wait().rest(), Duration::from_millis(500)); // where its teardown cannot be seen
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Wait {
     /// Nothing: the first ask, or one that a trigger asks for.
     Nothing,
@@ -76,6 +92,16 @@ pub enum Wait {
     },
     /// One pace, or as long as the refusal asked for.
     Rest(Duration),
+}
+
+impl Wait {
+    /// Returns how long to rest where there is nothing to join; zero where there is nothing to wait for.
+    pub fn rest(self) -> Duration {
+        match self {
+            Wait::Nothing => Duration::ZERO,
+            Wait::Join { rest, .. } | Wait::Rest(rest) => rest,
+        }
+    }
 }
 
 /// The accounting decision for one attempt, which it carries to the end (`R15`).

@@ -18,6 +18,7 @@
 use std::{
     collections::HashMap,
     fmt,
+    hash::Hash,
     time::{Duration, Instant},
 };
 
@@ -47,7 +48,7 @@ const MOST_STREAKS: usize = 1024;
 ///
 /// let client: Address = "clients/7".parse()?;
 /// let mut evictions = Evictions::new("prices/eur".parse()?);
-/// evictions.refused(&client, &Refusal::no_node(&client), Instant::now());
+/// evictions.refused(&1, &client, &Refusal::no_node(&client), Instant::now());
 ///
 /// let counts = evictions.counts();
 /// assert_eq!((counts.promises, counts.verdicts, counts.unserved, counts.evicted), (0, 1, 0, 0));
@@ -68,15 +69,17 @@ pub struct EvictionCounts {
 
 /// What an owner does with a refused delivery: whom it drops, and what it says of it.
 ///
-/// It logs each refusal at `DEBUG`, and an eviction at `INFO`: a line for a subscriber, not for each of its
-/// deliveries that were under way. A subscriber that is refused for 30 min while it is neither delivered to
+/// It logs each refusal at `DEBUG`, and sums them up at `WARN`: a line for a subscriber at once, then at most
+/// one a minute ([`RefusalLog`]), and one at `INFO` that tells how many were swallowed when a delivery
+/// succeeds again. An eviction is logged at `INFO`: a line for a subscriber, not for each of its deliveries
+/// that were under way. A subscriber that is refused for 30 min while it is neither delivered to
 /// nor dropped is reported at `WARN`: either something there keeps a promise from being kept, or a goodbye
 /// was not heard, and no rule will ever end it but that the subscriber is silent (`R44b`).
 ///
 /// # Memory
 ///
-/// Of at most 1,024 subscribers that are being refused it is known since when, and of 512 that a line told
-/// of their eviction.
+/// Of at most 1,024 subscriptions that are being refused it is known since when, and of 512 subscribers when
+/// the last line was about them.
 ///
 /// # Examples
 ///
@@ -96,8 +99,8 @@ pub struct EvictionCounts {
 /// let mut push = |served: &mut Subscribers<_, Address, _>, targets: &DeliveryTargets<_, _>| {
 ///     for frame in served.publish() {
 ///         match targets.deliver(&frame.sink, &frame.key, now) {
-///             Ok(()) => evictions.delivered(&frame.sink),
-///             Err(refusal) if evictions.refused(&frame.sink, &refusal, now) => {
+///             Ok(()) => evictions.delivered(&frame.key, &frame.sink),
+///             Err(refusal) if evictions.refused(&frame.key, &frame.sink, &refusal, now) => {
 ///                 // By its attempt: who has come back since is not hit.
 ///                 let _ = served.unsubscribe(&frame.key, frame.attempt);
 ///             }
@@ -106,7 +109,7 @@ pub struct EvictionCounts {
 ///     }
 /// };
 ///
-/// targets.lose(&1, &1, now); // in the middle of a roll
+/// targets.mark_disconnected(&1, &1, now); // in the middle of a roll
 /// push(&mut served, &targets);
 /// assert_eq!(served.len(), 1);
 ///
@@ -116,12 +119,12 @@ pub struct EvictionCounts {
 /// assert!(served.is_empty());
 /// # Ok::<_, rideout::address::InvalidAddress>(())
 /// ```
-pub struct Evictions {
+pub struct Evictions<K> {
     owner: Address,
     counts: EvictionCounts,
-    streaks: HashMap<Address, Streak>,
+    streaks: HashMap<K, Streak>,
     storm_after: Duration,
-    // Which evictions are told aloud, by the time since `began`.
+    // What is told aloud, by the time since `began`.
     log: RefusalLog,
     began: Option<Instant>,
     room_made: Option<Instant>,
@@ -136,7 +139,7 @@ struct Streak {
     is_reported: bool,
 }
 
-impl Evictions {
+impl<K> Evictions<K> {
     /// Returns the evictions of the owner at `owner`: none yet.
     pub fn new(owner: Address) -> Self {
         Self {
@@ -158,7 +161,19 @@ impl Evictions {
         self
     }
 
-    /// Takes a refused delivery down; returns whether the subscriber is to be dropped.
+    /// Returns how many deliveries were refused so far.
+    pub fn counts(&self) -> EvictionCounts {
+        self.counts
+    }
+
+    /// Returns how many subscriptions refuse, and were neither delivered to nor dropped since.
+    pub fn refusing(&self) -> usize {
+        self.streaks.len()
+    }
+}
+
+impl<K: Clone + Eq + Hash> Evictions<K> {
+    /// Takes a refused delivery down, to the subscription `key` of `subscriber`; returns whether the subscriber is to be dropped.
     ///
     /// Drop the registration that the delivery was for, by its key and its attempt
     /// ([`unsubscribe`](super::Subscribers::unsubscribe)): a refusal that was under way for long may meet its
@@ -173,7 +188,7 @@ impl Evictions {
     ///
     /// let client: Address = "clients/7".parse()?;
     /// let mut evictions = Evictions::new("prices/eur".parse()?);
-    /// let mut evicts = |refusal: Refusal| evictions.refused(&client, &refusal, Instant::now());
+    /// let mut evicts = |refusal: Refusal| evictions.refused(&1, &client, &refusal, Instant::now());
     ///
     /// let (promise, verdict) = (Refusal::host_cannot_route(&client), Refusal::no_node(&client));
     /// assert!(!evicts(promise.clone()));
@@ -182,7 +197,13 @@ impl Evictions {
     /// assert!(evicts(verdict.with_target_unserved()));
     /// # Ok::<_, rideout::address::InvalidAddress>(())
     /// ```
-    pub fn refused(&mut self, subscriber: &Address, refusal: &Refusal, now: Instant) -> bool {
+    pub fn refused(
+        &mut self,
+        key: &K,
+        subscriber: &Address,
+        refusal: &Refusal,
+        now: Instant,
+    ) -> bool {
         let is_promise = refusal.promise(subscriber).is_some();
         // Invariant 1.
         let evicts = refusal.target_unserved && !is_promise;
@@ -200,10 +221,15 @@ impl Evictions {
             released = refusal.released,
             "a delivery was refused",
         );
+        let is_news = self.sum_up(subscriber, refusal, now);
         if evicts {
-            self.evict(subscriber, refusal, now);
+            // What was refused before may have taken the line.
+            let ends_a_streak = self.streaks.remove(key).is_some();
+            if is_news || ends_a_streak {
+                self.tell_eviction(subscriber, refusal);
+            }
         } else {
-            self.go_on(subscriber, now);
+            self.go_on(key, now);
         }
         evicts
     }
@@ -219,54 +245,54 @@ impl Evictions {
     ///
     /// let client: Address = "clients/7".parse()?;
     /// let mut evictions = Evictions::new("prices/eur".parse()?);
-    /// evictions.refused(&client, &Refusal::host_cannot_route(&client), Instant::now());
+    /// evictions.refused(&1, &client, &Refusal::host_cannot_route(&client), Instant::now());
     /// assert_eq!(evictions.refusing(), 1);
-    /// evictions.delivered(&client);
+    /// evictions.delivered(&1, &client);
     /// assert_eq!(evictions.refusing(), 0);
     /// # Ok::<_, rideout::address::InvalidAddress>(())
     /// ```
-    pub fn delivered(&mut self, subscriber: &Address) {
-        self.streaks.remove(subscriber);
-        self.log.delivered(subscriber);
+    pub fn delivered(&mut self, key: &K, subscriber: &Address) {
+        self.streaks.remove(key);
+        let swallowed = self.log.delivered(subscriber);
+        if swallowed > 0 {
+            tracing::info!(owner = %self.owner, %subscriber, swallowed, "deliveries arrive again");
+        }
     }
 
-    /// Forgets a subscriber that is served no longer, for another reason than an eviction: it said goodbye
+    /// Forgets a subscription that is served no longer, for another reason than an eviction: it said goodbye
     /// to the owner, or was silent for too long.
-    pub fn forget(&mut self, subscriber: &Address) {
-        self.delivered(subscriber);
+    ///
+    /// What was said aloud of its subscriber stays in mind: it may have other subscriptions.
+    pub fn forget(&mut self, key: &K) {
+        self.streaks.remove(key);
     }
 
-    /// Returns how many deliveries were refused so far.
-    pub fn counts(&self) -> EvictionCounts {
-        self.counts
-    }
-
-    /// Returns how many subscribers refuse, and were neither delivered to nor dropped since.
-    pub fn refusing(&self) -> usize {
-        self.streaks.len()
-    }
-
-    fn evict(&mut self, subscriber: &Address, refusal: &Refusal, now: Instant) {
-        self.streaks.remove(subscriber);
+    /// Says what is worth a line (`R51`); returns whether the refusal was.
+    fn sum_up(&mut self, subscriber: &Address, refusal: &Refusal, now: Instant) -> bool {
         let began = *self.began.get_or_insert(now);
         let line = self.log.refused(subscriber, now.saturating_duration_since(began));
-        if let Line::Warn { .. } = line {
-            tracing::info!(
-                owner = %self.owner,
-                %subscriber,
-                kind = %refusal.kind.unwrap_or_default(),
-                released = refusal.released,
-                "a subscriber is dropped: a delivery to it was refused for good",
-            );
-        }
+        let Line::Warn { swallowed } = line else { return false };
+        let owner = &self.owner;
+        tracing::warn!(%owner, %subscriber, swallowed, "deliveries are refused: {refusal}");
+        true
+    }
+
+    fn tell_eviction(&self, subscriber: &Address, refusal: &Refusal) {
+        tracing::info!(
+            owner = %self.owner,
+            %subscriber,
+            kind = %refusal.kind.unwrap_or_default(),
+            released = refusal.released,
+            "a subscriber is dropped: a delivery to it was refused for good",
+        );
     }
 
     /// Counts a refusal that ends nothing.
-    fn go_on(&mut self, subscriber: &Address, now: Instant) {
-        if !self.streaks.contains_key(subscriber) && !self.has_room(now) {
+    fn go_on(&mut self, key: &K, now: Instant) {
+        if !self.streaks.contains_key(key) && !self.has_room(now) {
             return;
         }
-        let streak = self.streaks.entry(subscriber.clone()).or_insert(Streak {
+        let streak = self.streaks.entry(key.clone()).or_insert(Streak {
             since: now,
             last: now,
             refusals: 0,
@@ -311,7 +337,7 @@ impl Evictions {
     }
 }
 
-impl fmt::Debug for Evictions {
+impl<K> fmt::Debug for Evictions<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Evictions")
             .field("owner", &self.owner)

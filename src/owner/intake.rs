@@ -11,136 +11,13 @@
 //!    a refusal would be answered in turn, for ever.
 //! 2. **What is not let in is gone**: it was answered, or nobody waits for an answer.
 
-use std::{error::Error, fmt, iter};
+use std::error::Error;
 
-use super::{Lifecycle, ReplyPath, RunLevel};
-use crate::{
-    address::Address,
-    refusal::{Kind, Party, Refusal, Seam},
+use super::{
+    Lifecycle, Message, MessageKind, RunLevel,
+    disposing::{causes, is_disposing},
 };
-
-/// What a message is to those who might refuse it.
-///
-/// # Examples
-///
-/// See [`Message`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum MessageKind {
-    /// Somebody waits for an answer.
-    #[default]
-    Request,
-    /// The answer to a request.
-    Reply,
-    /// A request's refusal, on its way back.
-    Refusal,
-    /// Nobody waits for an answer: a beat, an event.
-    Ignorable,
-}
-
-/// What arrives at an owner, together with the means to refuse it.
-///
-/// In most owners it is the envelope that the mailbox carries. It is asked while nothing is locked.
-///
-/// # Examples
-///
-/// ```
-/// use futures::{FutureExt, channel::oneshot};
-/// use rideout::{
-///     Refusal,
-///     owner::{Ending, Lifecycle, Message, MessageKind, ReplyPath},
-/// };
-///
-/// enum Ask {
-///     Price { reply: oneshot::Sender<Result<u64, Refusal>> },
-///     Beat,
-/// }
-///
-/// impl Message for Ask {
-///     fn name(&self) -> &str {
-///         match self {
-///             Ask::Price { .. } => "PriceRequest",
-///             Ask::Beat => "Beat",
-///         }
-///     }
-///
-///     fn sort(&self) -> MessageKind {
-///         match self {
-///             Ask::Price { .. } => MessageKind::Request,
-///             Ask::Beat => MessageKind::Ignorable,
-///         }
-///     }
-///
-///     fn refuse(self, refusal: Refusal, _: ReplyPath) {
-///         if let Ask::Price { reply } = self {
-///             let _ = reply.send(Err(refusal)); // the asker may be gone
-///         }
-///     }
-/// }
-///
-/// let owner = Lifecycle::new("prices/eur".parse()?);
-/// let (reply, answer) = oneshot::channel();
-/// let ask = owner.admit(Ask::Price { reply }).expect("it serves");
-///
-/// owner.dispose(Ending::recycle());
-/// owner.discard(ask); // its turn never came
-/// assert!(owner.admit(Ask::Beat).is_none()); // and nobody was answered
-///
-/// let refusal = answer.now_or_never().unwrap()?.unwrap_err();
-/// assert!(refusal.promise(owner.address()).is_some());
-/// # Ok::<_, Box<dyn std::error::Error>>(())
-/// ```
-pub trait Message {
-    /// Returns the name of its type, for the refusal and for logs: no content, which may be secret.
-    fn name(&self) -> &str;
-
-    /// Returns what it is; a request unless said otherwise.
-    fn sort(&self) -> MessageKind {
-        MessageKind::Request
-    }
-
-    /// Returns who sent it, where that is known. An owner does not answer itself.
-    fn sender(&self) -> Option<&Address> {
-        None
-    }
-
-    /// Sends `refusal` to whoever waits for the answer, by means of `reply_path`.
-    fn refuse(self, refusal: Refusal, reply_path: ReplyPath);
-}
-
-/// The error by which a handler says that it failed because its owner is disposing.
-///
-/// It may stand anywhere among the sources of the handler's own error, in a transparent wrapper too.
-///
-/// # Examples
-///
-/// ```
-/// use rideout::owner::Disposing;
-///
-/// fn read() -> Result<u64, std::io::Error> {
-///     Err(std::io::Error::other(Disposing)) // its file is closed already
-/// }
-/// assert_eq!(read().unwrap_err().to_string(), "the owner is disposing");
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Disposing;
-
-impl fmt::Display for Disposing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("the owner is disposing")
-    }
-}
-
-impl Error for Disposing {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&Mark)
-    }
-}
-
-/// What [`Disposing`] is known by: a wrapper that passes for what it wraps (a transparent one,
-/// `io::Error`, `Arc`) hides the error itself, and shows its source.
-#[derive(Debug, thiserror::Error)]
-#[error("what the request needed is gone")]
-struct Mark;
+use crate::refusal::{Kind, Party, Refusal, Seam};
 
 impl Lifecycle {
     /// Lets a message in, or returns `None`: it was refused, or dropped where nobody is to be answered.
@@ -162,7 +39,7 @@ impl Lifecycle {
             return Some(message);
         }
         let is_own = self.is_own(&message);
-        let is_let_in = match message.sort() {
+        let is_let_in = match message.kind() {
             MessageKind::Request => is_own,
             MessageKind::Reply | MessageKind::Refusal => true,
             MessageKind::Ignorable => false,
@@ -188,7 +65,7 @@ impl Lifecycle {
     ///
     /// | the error is, or has among its sources | answer |
     /// |---|---|
-    /// | [`Disposing`] | a promise, which does not say that nothing was applied |
+    /// | [`Disposing`](super::Disposing) | a promise, which does not say that nothing was applied |
     /// | a [`Refusal`] that is a promise, and this owner is on its way out | the same: who asks again meets its successor |
     /// | a [`Refusal`] that is a promise, and this owner goes on | [`Failed`](Kind::Failed): it is another's promise, and asking here again would keep nobody's |
     /// | a [`Refusal`] that is a verdict | its kind; but [`Failed`](Kind::Failed) for another's [`NotFound`](Kind::NotFound), which is no evidence that nothing is here |
@@ -238,7 +115,7 @@ impl Lifecycle {
 
     /// Answers where an answer is due (invariant 1), with what `refuse` says of the request.
     pub(super) fn answer<M: Message>(&self, message: M, refuse: impl FnOnce(&str) -> Refusal) {
-        if message.sort() == MessageKind::Request && !self.is_own(&message) {
+        if message.kind() == MessageKind::Request && !self.is_own(&message) {
             let refusal = refuse(message.name());
             message.refuse(refusal, self.reply_path());
         }
@@ -255,7 +132,7 @@ impl Lifecycle {
 
     /// Returns the verdict that the failure of a handler is, or `None` for a promise.
     fn verdict(&self, error: &(dyn Error + 'static)) -> Option<Kind> {
-        if causes(error).any(|cause| cause.is::<Mark>()) {
+        if is_disposing(error) {
             return None;
         }
         let Some(refusal) = causes(error).find_map(|cause| cause.downcast_ref::<Refusal>()) else {
@@ -277,9 +154,4 @@ impl Lifecycle {
         refusal.speaker != Some(Party::Route)
             && refusal.activation.as_ref().is_none_or(|other| other == self.activation())
     }
-}
-
-/// Yields an error and its sources: not for ever, where one leads back to itself.
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    iter::successors(Some(error), |&cause| cause.source()).take(64)
 }

@@ -1,9 +1,5 @@
-use super::{Kind, Party, Refusal, Seam};
-use crate::{
-    activation::Activation,
-    address::Address,
-    sentence::{Open, Tail},
-};
+use super::{Kind, Party, Refusal, Wording};
+use crate::{activation::Activation, address::Address, sentence::Open};
 
 /// An owner that is closing, and the refusals it gives.
 ///
@@ -18,12 +14,12 @@ use crate::{
 /// # Examples
 ///
 /// ```
-/// use rideout::{Address, Closing, Classify, Rejection, Ruling};
+/// use rideout::{Address, Classify, Closing, Rejection, Ruling, Seam};
 ///
 /// let address: Address = "prices/eur".parse()?;
 /// let closing = Closing::new(address.clone()).activation("017DA86C".parse()?).detail("RunLevel=Dead");
 ///
-/// let refusal = closing.at_the_door("cannot process SubscribeRequest");
+/// let refusal = closing.refuse(Seam::Door, "SubscribeRequest");
 /// assert_eq!(
 ///     refusal.classify(&address),
 ///     Ruling::Promise(Rejection::by_owner(Some("017DA86C".parse()?))),
@@ -65,74 +61,39 @@ impl Closing {
         self
     }
 
-    /// Returns the refusal of `request` at `seam`: a promise, in the words of that place.
+    /// Returns the refusal of `request` at `place`: a promise, in the words of that place.
     ///
-    /// The request is named by its type, such as `SubscribeRequest`. What a child's creation refuses is
-    /// the child's address, and what a gate refuses is told with its gates.
+    /// The place is a [`Seam`](super::Seam), or has a [`Wording`] of your own. The request is named by its
+    /// type, such as `SubscribeRequest`. What a child's creation refuses is the child's address, and what a
+    /// gate refuses is told with its gates.
     ///
     /// # Examples
     ///
     /// ```
     /// use rideout::{Address, Closing, Seam};
     ///
-    /// let address: Address = "prices/eur".parse()?;
-    /// let closing = Closing::new(address.clone());
-    /// let refusal = closing.refuse(Seam::Mailbox, "WriteRequest");
-    /// assert_eq!(refusal, closing.accepted("cannot finish WriteRequest"));
+    /// let closing = Closing::new("prices/eur".parse()?);
+    /// assert_eq!(
+    ///     closing.refuse(Seam::Mailbox, "WriteRequest").message,
+    ///     "Hub prices/eur is shutting down — cannot finish WriteRequest. \
+    ///      The address may reactivate (recycle / restart); retry to get the authoritative answer.",
+    /// );
     /// # Ok::<_, rideout::address::InvalidAddress>(())
     /// ```
-    pub fn refuse(&self, seam: Seam, request: &str) -> Refusal {
-        let (verb, tail) = seam.words();
-        let host_stopping = self.host_stopping || seam == Seam::Leaving;
-
-        self.say(&format!("{verb} {request}"), tail, host_stopping)
-            .with_never_applied(seam.is_never_applied())
-    }
-
-    /// Returns the refusal of a request that was turned away at the door: a promise, never applied.
-    ///
-    /// For a seam of your own that [`Seam`] does not name.
-    ///
-    ///
-    /// `what` says what was refused, such as `cannot process SubscribeRequest`.
-    pub fn at_the_door(&self, what: &str) -> Refusal {
-        self.say(what, Tail::AtTheDoor, self.host_stopping)
-    }
-
-    /// Returns the refusal of a request that was accepted and then could not be finished.
-    ///
-    /// It is a promise, and says that no handler ran: the request was parked or queued. Where one
-    /// ran, say so by [`with_never_applied(false)`](Refusal::with_never_applied); otherwise a
-    /// writer sends its change again.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use rideout::{Address, Closing};
-    ///
-    /// let address: Address = "prices/eur".parse()?;
-    /// let parked = Closing::new(address.clone()).accepted("cannot finish WriteRequest");
-    /// assert!(parked.is_never_applied(&address));
-    /// assert!(!parked.with_never_applied(false).is_never_applied(&address)); // a handler ran
-    /// # Ok::<_, rideout::address::InvalidAddress>(())
-    /// ```
-    pub fn accepted(&self, what: &str) -> Refusal {
-        self.say(what, Tail::Accepted, self.host_stopping)
-    }
-
-    fn say(&self, what: &str, tail: Tail, host_stopping: bool) -> Refusal {
+    pub fn refuse<'a>(&self, place: impl Into<Wording<'a>>, request: &str) -> Refusal {
+        let Wording { verb, tail, host_stopping, never_applied } = place.into();
         let open = Open {
             address: self.address.as_str(),
             detail: &self.detail,
             tag: self.activation.as_ref().map(Activation::as_str),
-            host_stopping,
+            host_stopping: self.host_stopping || host_stopping,
         };
 
         Refusal {
             activation: self.activation.clone(),
-            ..Refusal::new(Kind::ShuttingDown, open.refuse(what, tail))
+            ..Refusal::new(Kind::ShuttingDown, open.refuse(&format!("{verb} {request}"), tail))
                 .with_speaker(Party::Owner)
-                .with_never_applied(true)
+                .with_never_applied(never_applied)
         }
     }
 }

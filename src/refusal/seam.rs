@@ -1,8 +1,8 @@
-use crate::sentence::Tail;
-
 /// Names the places where an owner refuses, each with its own words (`R2`).
 ///
-/// [`Closing::refuse`](super::Closing::refuse) finds the words; each of them is a promise.
+/// [`Closing::refuse`](super::Closing::refuse) finds the words; each of them is a promise. It is exhaustive,
+/// so that whoever walks all places is told by the compiler of a new one. A place of your own has a
+/// [`Wording`](super::Wording) of its own.
 ///
 /// | seam | it says | as | never applied |
 /// |---|---|---|---|
@@ -54,20 +54,4 @@ impl Seam {
         Seam::Handler,
         Seam::Reassert,
     ];
-
-    /// Returns what is said of the request, before its name and after it.
-    pub(super) fn words(self) -> (&'static str, Tail) {
-        match self {
-            Seam::Door | Seam::Leaving => ("cannot process", Tail::AtTheDoor),
-            Seam::Creation => ("cannot create", Tail::AtTheDoor),
-            Seam::Mailbox | Seam::Gate | Seam::Handler | Seam::Reassert => {
-                ("cannot finish", Tail::Accepted)
-            }
-        }
-    }
-
-    /// Returns whether no handler has seen the request (`R32`).
-    pub(super) fn is_never_applied(self) -> bool {
-        self != Seam::Handler
-    }
 }

@@ -1,10 +1,11 @@
 //! What an ask is told, and what it answers with.
 
+use std::fmt;
+
 use futures_core::Stream;
 
 use crate::{
     activation::{Activation, StreamId},
-    classify::Classify,
     ledger::Charge,
 };
 
@@ -21,7 +22,7 @@ pub struct Ask<P = ()> {
     /// The resume point: a token of the last item, `None` before the first one.
     ///
     /// A source that can resume goes on behind it, and one that cannot sends its state again. Where
-    /// frames are [numbered](super::RideOut::frame_number), it is that of the last item in front of a gap.
+    /// frames are [numbered](super::RideOutBuilder::frame_number), it is that of the last item in front of a gap.
     pub resume: Option<P>,
 }
 
@@ -52,9 +53,11 @@ impl<S> Answer<S> {
         Answer { stream, activation: None }
     }
 
-    /// Says which activation serves the subscription.
-    pub fn served_by(mut self, activation: Activation) -> Self {
-        self.activation = Some(activation);
+    /// Says which activation serves the subscription, where that is known: an [`Activation`], or an
+    /// `Option` of one.
+    #[must_use = "it returns the changed answer"]
+    pub fn served_by(mut self, activation: impl Into<Option<Activation>>) -> Self {
+        self.activation = activation.into();
         self
     }
 
@@ -83,6 +86,10 @@ impl<S> Answer<S> {
 ///
 /// assert!(stream::iter([1, 2]).into_answer().activation().is_none());
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no answer to an ask",
+    label = "an ask must return a stream of results, or an `Answer` around one"
+)]
 pub trait IntoAnswer {
     /// The subscription.
     type Stream: Stream;
@@ -111,6 +118,11 @@ impl<S: Stream> IntoAnswer for Answer<S> {
 /// results.
 ///
 /// Implemented by such closures alone; it names their types once, for the rider's own.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no ask",
+    label = "expected a closure from `Ask` to a future of a stream of results",
+    note = "the ask returns `Result<S, E>` and its stream `S` yields `Result<T, E>`: the ask and its stream have the same error type, which implements `Display`"
+)]
 pub trait Source<P> {
     /// The ask, on its way.
     type Future: Future<Output = Result<Self::Answer, Self::Error>>;
@@ -121,7 +133,7 @@ pub trait Source<P> {
     /// One item of it.
     type Item;
     /// The error of an ask, and of a subscription.
-    type Error: Classify;
+    type Error: fmt::Display;
 
     /// Asks.
     fn ask(&mut self, ask: Ask<P>) -> Self::Future;
@@ -133,7 +145,7 @@ where
     Fut: Future<Output = Result<R, E>>,
     R: IntoAnswer<Stream = S>,
     S: Stream<Item = Result<T, E>>,
-    E: Classify,
+    E: fmt::Display,
 {
     type Future = Fut;
     type Answer = R;

@@ -12,8 +12,8 @@ use std::{
 
 use pin_project::pin_project;
 
-use super::{Answer, IntoAnswer};
-use crate::{ledger::Charge, unwind::mended};
+use super::ask::{Answer, IntoAnswer};
+use crate::{ledger::Charge, unwind::repaired_on_panic};
 
 /// Where an attempt is. Each stage goes to the next, or is dropped with its attempt; where a part of it
 /// panics, the attempt begins anew (`R20c`).
@@ -56,7 +56,7 @@ impl<Fut, W, Sl> Stage<Fut, W, Sl> {
 impl<Fut, W: Future<Output = ()>, Sl: Future<Output = ()>> Stage<Fut, W, Sl> {
     /// Polls the teardown that it waits for. When that is complete, the stage is over too.
     pub(super) fn poll_teardown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let polled = mended(self.as_mut(), Stage::anew, |stage| match stage.project() {
+        let polled = repaired_on_panic(self.as_mut(), Stage::anew, |stage| match stage.project() {
             StageProj::Waiting { teardown, .. } => teardown.as_pin_mut().map(|it| it.poll(cx)),
             _ => None,
         });
@@ -69,7 +69,7 @@ impl<Fut, W: Future<Output = ()>, Sl: Future<Output = ()>> Stage<Fut, W, Sl> {
 
     /// Polls its sleep, or the limit of its ask. What is over is put away.
     pub(super) fn poll_sleep(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        mended(self, Stage::anew, |stage| {
+        repaired_on_panic(self, Stage::anew, |stage| {
             let (StageProj::Waiting { mut sleep, .. }
             | StageProj::Held(mut sleep)
             | StageProj::Asking { limit: mut sleep, .. }) = stage.project()

@@ -8,6 +8,10 @@ use crate::activation::Activation;
 /// a future, or to `None` where it cannot be observed from here.
 ///
 /// Called when an attempt is about to wait, never when its rejection arrived (`R13`).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no join",
+    label = "expected a closure from `Activation` to an `Option` of a future that is ready once the teardown is complete"
+)]
 pub trait Join {
     /// Is ready once the teardown is complete; at once where it already is.
     type Teardown: Future<Output = ()>;

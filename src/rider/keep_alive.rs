@@ -5,14 +5,16 @@
 
 use std::{
     pin::Pin,
+    sync::PoisonError,
     task::{Context, Poll},
     time::Duration,
 };
 
 use crate::{
     activation::{Activation, StreamId},
+    sync::Mutex,
     time::Timer,
-    unwind::poll_away,
+    unwind::poll_and_clear,
 };
 
 /// The first beat comes no later than this after an answer.
@@ -37,21 +39,33 @@ pub struct Beat {
     pub activation: Option<Activation>,
 }
 
+/// What sends a beat: the user's closure.
+///
+/// The lock is never taken, only looked into: with it a rider whose other parts are `Sync` is `Sync`,
+/// though a closure need only be `Send`.
+pub(super) struct SendBeat(Mutex<Box<dyn FnMut(Beat) + Send>>);
+
+impl SendBeat {
+    pub(super) fn new(f: impl FnMut(Beat) + Send + 'static) -> Self {
+        SendBeat(Mutex::new(Box::new(f)))
+    }
+
+    fn send(&mut self, beat: Beat) {
+        let f = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        f(beat);
+    }
+}
+
 /// The beats of a rider, and the one timer they have.
 pub(super) struct KeepAlive<Sl> {
-    f: Box<dyn FnMut(Beat) + Send>,
+    send_beat: SendBeat,
     // Until the next beat. `None` where that is due, or where there is no subscription.
     sleep: Pin<Box<Option<Sl>>>,
 }
 
 impl<Sl> KeepAlive<Sl> {
-    pub(super) fn new(f: Box<dyn FnMut(Beat) + Send>) -> Self {
-        KeepAlive { f, sleep: Box::pin(None) }
-    }
-
-    /// The same beats by another clock.
-    pub(super) fn by_another_clock<Other>(self) -> KeepAlive<Other> {
-        KeepAlive::new(self.f)
+    pub(super) fn new(send_beat: SendBeat) -> Self {
+        KeepAlive { send_beat, sleep: Box::pin(None) }
     }
 
     /// A subscription opens: the beats begin anew.
@@ -74,7 +88,7 @@ impl<Sl: Future<Output = ()>> KeepAlive<Sl> {
         interval: Duration,
         cx: &mut Context<'_>,
     ) -> Poll<()> {
-        if self.sleep.is_some() && poll_away(self.sleep.as_mut(), cx).is_pending() {
+        if self.sleep.is_some() && poll_and_clear(self.sleep.as_mut(), cx).is_pending() {
             return Poll::Pending;
         }
         self.sleep.set(Some(timer.sleep(interval)));
@@ -82,6 +96,6 @@ impl<Sl: Future<Output = ()>> KeepAlive<Sl> {
     }
 
     pub(super) fn send(&mut self, beat: Beat) {
-        (self.f)(beat);
+        self.send_beat.send(beat);
     }
 }

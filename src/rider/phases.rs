@@ -1,53 +1,34 @@
 //! A rider's progress, for a screen or for whoever wants events.
 
 use std::{
-    fmt,
     pin::Pin,
     task::{Context, Poll},
 };
 
 use futures_core::{FusedStream, Stream};
 
-use super::{Join, NoJoin, NoNews, RideOut, Source};
-use crate::{
-    activation::Activation,
-    carrier::RideError,
-    ledger::Charge,
-    refusal::News,
-    time::{Clock, DefaultTimer, Timer},
-};
+use super::{ask::Source, join::Join, phase::Phase, subscription::RideOut};
+use crate::{carrier::RideError, refusal::News, time::Timer};
 
-/// What a rider is doing (`R27`).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Phase<T> {
-    /// A rejection was charged, and is being ridden out: "coming back" on a screen, not an error. Where
-    /// a refresh was refused, items of the subscription that it was to replace still come between.
-    RidingOut(Charge),
-    /// An ask succeeded: a subscription opened, served by this activation where that is known.
-    Answered(Option<Activation>),
-    /// The subscription is live, and this is its next item.
-    Live(T),
-}
-
-/// Stream for the [`phases`](RideOut::phases) method.
+/// Stream for the [`phases`](RideOut::phases) method of a [`RideOut`], or of a
+/// [`BoxRide`](super::BoxRide).
+#[derive(Debug)]
 #[must_use = "streams do nothing unless polled"]
-pub struct Phases<A: Source<P>, J: Join = NoJoin, N = NoNews, P = (), T: Clock = DefaultTimer> {
-    rider: RideOut<A, J, N, P, T>,
+pub struct Phases<R> {
+    rider: R,
 }
 
-impl<A: Source<P>, J: Join, N, P, T: Clock> fmt::Debug for Phases<A, J, N, P, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Phases").field("rider", &self.rider).finish()
-    }
-}
-
-impl<A: Source<P>, J: Join, N, P, T: Clock> Phases<A, J, N, P, T> {
-    pub(super) fn new(rider: RideOut<A, J, N, P, T>) -> Self {
+impl<R> Phases<R> {
+    pub(super) fn new(rider: R) -> Self {
         Phases { rider }
     }
 
+    pub(super) fn rider_mut(&mut self) -> &mut R {
+        &mut self.rider
+    }
+
     /// Returns the rider.
-    pub fn get_ref(&self) -> &RideOut<A, J, N, P, T> {
+    pub fn get_ref(&self) -> &R {
         &self.rider
     }
 
@@ -56,7 +37,7 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> Phases<A, J, N, P, T> {
     /// # Examples
     ///
     /// ```
-    /// use futures::{StreamExt, TryStreamExt, stream};
+    /// use futures::{TryStreamExt, stream};
     /// use rideout::{Phase, Refusal, RideOut};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
@@ -70,14 +51,48 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> Phases<A, J, N, P, T> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn into_inner(self) -> RideOut<A, J, N, P, T> {
+    pub fn into_inner(self) -> R {
         self.rider
     }
 }
 
-impl<A, J, N, P, T> Stream for Phases<A, J, N, P, T>
+impl<A: Source<P>, J: Join, N, P, T: Timer> RideOut<A, J, N, P, T> {
+    /// Reads the rider as its phases: each charge and each answer, and its items between them.
+    ///
+    /// A charge is shown before its attempt does anything. The phases are also the observer: there is
+    /// no other hook.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{StreamExt, TryStreamExt, stream};
+    /// use rideout::{Refusal, RideOut, refusal::Kind, rider::Phase};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let rider = RideOut::new("x".parse()?, |ask| {
+    ///     let answer = match ask.attempt {
+    ///         1 => Err(Refusal::new(Kind::ShuttingDown, "rolling")),
+    ///         _ => Ok(stream::iter([Ok(101)])),
+    ///     };
+    ///     async move { answer }
+    /// });
+    /// let phases: Vec<_> = rider.phases().try_collect().await?;
+    /// let [Phase::RidingOut(charge), Phase::Answered(None), Phase::Live(101)] = &phases[..] else {
+    ///     panic!("{phases:?}");
+    /// };
+    /// assert_eq!(charge.key().unwrap().to_string(), "(route)");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn phases(self) -> Phases<Self> {
+        Phases::new(self)
+    }
+}
+
+impl<A, J, N, P, T> Stream for Phases<RideOut<A, J, N, P, T>>
 where
-    A: Source<P, Error: fmt::Display>,
+    A: Source<P>,
     J: Join,
     N: Stream<Item = News>,
     P: Clone,
@@ -94,9 +109,9 @@ where
     }
 }
 
-impl<A, J, N, P, T> FusedStream for Phases<A, J, N, P, T>
+impl<A, J, N, P, T> FusedStream for Phases<RideOut<A, J, N, P, T>>
 where
-    A: Source<P, Error: fmt::Display>,
+    A: Source<P>,
     J: Join,
     N: Stream<Item = News>,
     P: Clone,

@@ -1,7 +1,7 @@
 //! The point read: one value, inside the caller's deadline.
 
+mod builder;
 mod error;
-mod settings;
 mod stage;
 
 use std::{
@@ -15,19 +15,22 @@ use std::{
 use futures_core::Stream;
 use pin_project::pin_project;
 
-pub use self::error::{PointReadError, Recycling};
 use self::stage::Stage;
-use super::{Ask, NoNews, shown, waits::Waits};
+pub use self::{
+    builder::PointReadBuilder,
+    error::{PointReadEnd, PointReadError, Recycling},
+};
+use super::{ask::Ask, shown::shown, waits::Waits};
 use crate::{
     activation::{Activation, StreamId},
     address::Address,
     budget::Budget,
-    classify::{Classify, Ruling},
+    classify::Ruling,
     diagnosis::Shape,
     ledger::Charge,
     refusal::{Kind, News, Rejection, Speaker},
-    time::{Clock, DefaultTimer, Timer},
-    unwind::{guarded, poll_away},
+    time::Timer,
+    unwind::{poll_and_clear, poll_guarded},
 };
 
 /// How many turns one poll takes (`R20b`).
@@ -61,7 +64,7 @@ const TURNS: u32 = 32;
 /// # Examples
 ///
 /// ```
-/// use rideout::{Closing, Refusal, rider::PointRead};
+/// use rideout::{Closing, Refusal, Seam, rider::PointRead};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -69,7 +72,7 @@ const TURNS: u32 = 32;
 /// let owner = Closing::new(address.clone()).activation("0A".parse()?);
 ///
 /// let price = PointRead::new(address, move |ask| {
-///     let answer = if ask.attempt < 4 { Err(owner.at_the_door("Get")) } else { Ok(101) };
+///     let answer = if ask.attempt < 4 { Err(owner.refuse(Seam::Door, "Get")) } else { Ok(101) };
 ///     async move { answer }
 /// });
 /// assert_eq!(price.await?, 101);
@@ -78,7 +81,7 @@ const TURNS: u32 = 32;
 /// ```
 #[pin_project(project = PointReadProj)]
 #[must_use = "futures do nothing unless polled"]
-pub struct PointRead<A, Fut, E, N = NoNews, T: Clock = DefaultTimer> {
+pub struct PointRead<A, Fut, E, N, T: Timer> {
     state: State<A, E>,
     timer: T,
     #[pin]
@@ -94,6 +97,7 @@ pub struct PointRead<A, Fut, E, N = NoNews, T: Clock = DefaultTimer> {
 struct State<A, E> {
     ask: A,
     address: Address,
+    classify: fn(&E, &Address) -> Ruling,
     stream: StreamId,
     deadline: Duration,
     budget: Budget,
@@ -114,7 +118,7 @@ enum Turn<V> {
     Over(V),
 }
 
-impl<A, Fut, E, N, T: Clock> fmt::Debug for PointRead<A, Fut, E, N, T> {
+impl<A, Fut, E, N, T: Timer> fmt::Debug for PointRead<A, Fut, E, N, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PointRead")
             .field("address", &self.state.address)
@@ -124,23 +128,27 @@ impl<A, Fut, E, N, T: Clock> fmt::Debug for PointRead<A, Fut, E, N, T> {
     }
 }
 
-impl<A, Fut, E> PointRead<A, Fut, E> {
-    /// Creates a read that asks `address` by calling `ask`, within 10 s.
-    ///
-    /// `ask` is called once an attempt. It must be ready to receive the reply before it sends the
-    /// request. Nothing is asked before the first poll.
-    pub fn new<V>(address: Address, ask: A) -> Self
-    where
-        A: FnMut(Ask) -> Fut,
-        Fut: Future<Output = Result<V, E>>,
-        E: Classify,
-    {
-        let state = State {
+impl<A, Fut, E, N, T: Timer> PointRead<A, Fut, E, N, T> {
+    fn start(state: State<A, E>, news: Option<N>, timer: T) -> Self {
+        PointRead { state, timer, news, limit: None, stage: Stage::Due }
+    }
+}
+
+impl<A, E> State<A, E> {
+    fn new(
+        ask: A,
+        address: Address,
+        deadline: Duration,
+        budget: Budget,
+        classify: fn(&E, &Address) -> Ruling,
+    ) -> Self {
+        State {
             ask,
             address,
+            classify,
             stream: StreamId::mint(),
-            deadline: Duration::from_secs(10),
-            budget: Budget::default(),
+            deadline,
+            budget,
             began: None,
             asks: 0,
             promises: 0,
@@ -148,18 +156,9 @@ impl<A, Fut, E> PointRead<A, Fut, E> {
             owners: HashSet::new(),
             waits: Waits::default(),
             last: None,
-        };
-        PointRead::from_parts(state, None, DefaultTimer::default())
+        }
     }
-}
 
-impl<A, Fut, E, N, T: Clock> PointRead<A, Fut, E, N, T> {
-    fn from_parts(state: State<A, E>, news: Option<N>, timer: T) -> Self {
-        PointRead { state, timer, news, limit: None, stage: Stage::Due }
-    }
-}
-
-impl<A, E> State<A, E> {
     fn ask<Fut>(&mut self) -> Fut
     where
         A: FnMut(Ask) -> Fut,
@@ -194,7 +193,7 @@ impl<A, E> State<A, E> {
         // Its text is the user's code and may panic: it is read before the error is taken.
         let text = self.last.as_ref().map(shown);
         let Some((last_refusal, last)) = text.zip(self.last.take()) else {
-            return PointReadError::TimedOut { address, asks, deadline };
+            return PointReadEnd::TimedOut { address, asks, deadline }.into();
         };
         let elapsed = self.began.map_or(Duration::ZERO, |began| now.duration_since(began));
         let (refusals, owners) = (self.promises, self.owners.len());
@@ -205,7 +204,7 @@ impl<A, E> State<A, E> {
             stream = %self.stream, owner = %recycling.address, asks, refusals, owners,
             last_refusal, "{recycling}"
         );
-        PointReadError::Recycling(recycling)
+        PointReadEnd::Recycling(recycling).into()
     }
 }
 
@@ -218,7 +217,7 @@ where
     where
         A: FnMut(Ask) -> Fut,
         Fut: Future<Output = Result<V, E>>,
-        E: Classify + fmt::Display,
+        E: fmt::Display,
     {
         // The deadline first: an answer at that very instant is too late.
         if self.state.deadline.is_zero() || self.look_at_limit(cx).is_ready() {
@@ -234,7 +233,7 @@ where
             Poll::Ready(Err(error)) => return self.refused(error),
             Poll::Pending => {}
         }
-        match guarded(self.news.as_mut(), |news| news.poll_next(cx)) {
+        match poll_guarded(self.news.as_mut(), |news| news.poll_next(cx)) {
             Poll::Ready(Some(News::Arrived(activation))) => self.arrived(activation),
             Poll::Ready(Some(News::Ended(_) | News::NotServing(_))) => {}
             Poll::Ready(None) => self.news.set(None),
@@ -251,7 +250,7 @@ where
             let left = self.state.deadline.saturating_sub(now.duration_since(began));
             self.limit.set(Some(self.timer.sleep(left)));
         }
-        poll_away(self.limit.as_mut(), cx)
+        poll_and_clear(self.limit.as_mut(), cx)
     }
 
     /// Looks at a rest, or at a spread.
@@ -266,16 +265,13 @@ where
         Turn::Again
     }
 
-    fn refused<V>(&mut self, error: E) -> Turn<Result<V, PointReadError<E>>>
-    where
-        E: Classify,
-    {
-        let rejection = match error.classify(&self.state.address) {
+    fn refused<V>(&mut self, error: E) -> Turn<Result<V, PointReadError<E>>> {
+        let rejection = match (self.state.classify)(&error, &self.state.address) {
             Ruling::Promise(rejection) => rejection,
             Ruling::Verdict(Kind::NotFound) => {
-                return Turn::Over(Err(PointReadError::Absent(error)));
+                return Turn::Over(Err(PointReadEnd::Absent(error).into()));
             }
-            Ruling::Verdict(_) => return Turn::Over(Err(PointReadError::Verdict(error))),
+            Ruling::Verdict(_) => return Turn::Over(Err(PointReadEnd::Verdict(error).into())),
         };
         self.state.last = Some(error);
         let Some(rest) = self.state.promised(rejection) else {
@@ -313,7 +309,7 @@ impl<A, Fut, V, E, N, T> Future for PointRead<A, Fut, E, N, T>
 where
     A: FnMut(Ask) -> Fut,
     Fut: Future<Output = Result<V, E>>,
-    E: Classify + fmt::Display,
+    E: fmt::Display,
     N: Stream<Item = News>,
     T: Timer,
 {

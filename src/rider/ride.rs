@@ -4,13 +4,12 @@
 //! At one instant things are looked at in this order, and what follows at once from one of them comes
 //! before the next: answers, items and the end of the subscription, news, timers.
 
-mod hearing;
+mod hears;
 mod looks;
 mod upkeep;
 mod waiting;
 
 use std::{
-    fmt,
     pin::Pin,
     task::{Context, Poll},
 };
@@ -18,31 +17,32 @@ use std::{
 use futures_core::Stream;
 
 use super::{
-    Answer, Join, NoJoin, NoNews, Phase, Source,
+    ask::{Answer, Source},
     attempt::{Stage, StageProj},
     frames::Frames,
+    given::Given,
+    join::Join,
     keep_alive::KeepAlive,
-    shown,
-    state::{Opened, State},
+    phase::Phase,
+    shown::shown,
+    state::{LOOK_AFTER, Opened, State},
 };
 use crate::{
     address::Address,
-    carrier::{Attempt, CarrierExt, Charges, ConcatAttempts, Defer, RideError, Triggers},
+    carrier::{Attempt, CarrierExt, Charges, ConcatAttempts, Defer, End, RideError, Triggers},
+    classify::Ruling,
     ledger::{Charge, GaveUp},
     refusal::{News, Rejection},
-    time::{Clock, DefaultTimer, Timer, later},
+    time::{Timer, later},
 };
-
-/// News and timers are looked at after so many items (`R21`), and one poll takes so many turns (`R20b`).
-pub(super) const LOOK_AFTER: u32 = 32;
 
 /// A trigger is heard after so many items of a subscription that never pauses.
 const HEAR_AFTER: u32 = 8 * LOOK_AFTER;
 
 type AskOf<A, P> = <A as Source<P>>::Future;
-type StageOf<A, J, P, T> = Stage<AskOf<A, P>, <J as Join>::Teardown, <T as Clock>::Sleep>;
+type StageOf<A, J, P, T> = Stage<AskOf<A, P>, <J as Join>::Teardown, <T as Timer>::Sleep>;
 type StageProjOf<'a, A, J, P, T> =
-    StageProj<'a, AskOf<A, P>, <J as Join>::Teardown, <T as Clock>::Sleep>;
+    StageProj<'a, AskOf<A, P>, <J as Join>::Teardown, <T as Timer>::Sleep>;
 type Probe<S> = fn(Charge) -> S;
 type Chain<S, E> = ConcatAttempts<Defer<Charges<Triggers>, Probe<S>>, Probe<S>, S, E>;
 type ChainOf<A, J, P, T> = Chain<StageOf<A, J, P, T>, <A as Source<P>>::Error>;
@@ -55,7 +55,7 @@ pub(super) type PhaseOf<A, P> =
 pub(super) type PolledPhase<A, P> = Poll<Option<PhaseOf<A, P>>>;
 
 /// A subscription beside the live stream itself: what it was given, and where it is.
-pub(super) struct Ride<A: Source<P>, J: Join, N, P, T: Clock> {
+pub(super) struct Ride<A: Source<P>, J: Join, N, P, T: Timer> {
     pub(super) state: State<A, P>,
     join: J,
     news: Option<Pin<Box<N>>>,
@@ -74,36 +74,24 @@ enum Turn<I> {
     Idle,
 }
 
-impl<A: Source<P>, P> Ride<A, NoJoin, NoNews, P, DefaultTimer> {
-    pub(super) fn new(address: Address, source: A, at: Option<fn(&A::Item) -> P>) -> Self {
-        let state = State::new(address, source, at);
-        let timer = DefaultTimer::default();
-        Ride { state, join: NoJoin, news: None, timer, keep_alive: None, rest: None, chain: None }
-    }
-}
-
-impl<A: Source<P>, J: Join, N, P, T: Clock> Ride<A, J, N, P, T> {
-    pub(super) fn with_join<K: Join>(self, join: K) -> Ride<A, K, N, P, T> {
-        let Ride { state, news, timer, keep_alive, rest, .. } = self;
-        Ride { state, join, news, timer, keep_alive, rest, chain: None }
-    }
-
-    pub(super) fn with_news<M>(self, news: M) -> Ride<A, J, M, P, T> {
-        let Ride { state, join, timer, keep_alive, rest, .. } = self;
-        let news = Some(Box::pin(news));
-        Ride { state, join, news, timer, keep_alive, rest, chain: None }
-    }
-
-    pub(super) fn with_timer<U: Clock>(self, timer: U) -> Ride<A, J, N, P, U> {
-        let Ride { state, join, news, keep_alive, .. } = self;
-        let keep_alive = keep_alive.map(KeepAlive::by_another_clock);
+impl<A: Source<P>, J: Join, N, P, T: Timer> Ride<A, J, N, P, T> {
+    pub(super) fn new(
+        mut given: Given<A, P>,
+        classify: fn(&A::Error, &Address) -> Ruling,
+        join: J,
+        news: Option<N>,
+        timer: T,
+    ) -> Self {
+        let keep_alive = given.beat.take().map(KeepAlive::new);
+        let state = State::new(given, classify);
+        let news = news.map(Box::pin);
         Ride { state, join, news, timer, keep_alive, rest: None, chain: None }
     }
 }
 
 impl<A, J, N, P, T> Ride<A, J, N, P, T>
 where
-    A: Source<P, Error: fmt::Display>,
+    A: Source<P>,
     J: Join,
     N: Stream<Item = News>,
     P: Clone,
@@ -119,13 +107,13 @@ where
             return Poll::Ready(None);
         }
         if live.is_some() != self.state.opened.is_some() {
-            self.mend(live.as_mut());
+            self.reopen_after_panic(live.as_mut());
         }
         while *turns > 0 {
             *turns -= 1;
             let turn = match self.state.failure {
                 None => self.turn(live.as_mut(), cx),
-                Some(_) => self.tell(),
+                Some(_) => self.report_end(),
             };
             match turn {
                 Turn::Again => {}
@@ -146,7 +134,7 @@ where
     /// A grant is used up: grants another where news and upkeep were all that was due, and there was
     /// none.
     #[cold]
-    pub(super) fn refill(
+    pub(super) fn renew_grant(
         &mut self,
         live: Pin<&mut Option<A::Stream>>,
         cx: &mut Context<'_>,
@@ -154,7 +142,7 @@ where
         if self.state.granted == 0 || live.is_none() {
             return 0;
         }
-        self.state.take_over(0, None);
+        self.state.take_back_grant(0, None);
         let due = self.stage().is_some()
             || self.state.unheard >= HEAR_AFTER
             || self.look_at_news(live, cx)
@@ -209,13 +197,13 @@ where
     }
 
     /// The live subscription is over, by `rejection`.
-    fn lose<I>(
+    fn live_has_ended<I>(
         &mut self,
         live: Pin<&mut Option<A::Stream>>,
         rejection: Rejection,
         error: Option<A::Error>,
     ) -> Turn<I> {
-        self.put_away(live);
+        self.close_live(live);
         if self.stage().is_none() {
             self.reject(rejection, error);
         } else {
@@ -230,17 +218,17 @@ where
 
     /// The live subscription is over: judges it, and has a short life held against the next re-ask
     /// (`R9`, `R11`).
-    fn put_away(&mut self, mut live: Pin<&mut Option<A::Stream>>) {
+    fn close_live(&mut self, mut live: Pin<&mut Option<A::Stream>>) {
         live.set(None);
         self.state.handed_over = None;
         self.stop_beats();
         let now = self.timer.now();
         let lived = self.state.opened.as_ref().map(|opened| now.duration_since(opened.at));
         let lived = lived.unwrap_or_default();
-        self.state.prove(lived);
+        self.state.count_as_answer_after(lived);
         self.state.opened = None;
-        if lived < self.state.budget.pace {
-            self.state.waits.hold(later(now, self.state.budget.pace));
+        if lived < self.state.given.budget.pace {
+            self.state.waits.hold(later(now, self.state.given.budget.pace));
         }
     }
 
@@ -258,14 +246,14 @@ where
     ) -> Phase<A::Item> {
         let (stream, by) = answer.into_parts();
         self.state.handed_over = None;
-        self.state.remember_who_led_here();
+        self.state.remember_who_refused_before();
         self.state.waits.opened();
-        self.state.gone = None;
+        self.state.ended_during_refresh = None;
         self.state.opened = None;
         live.set(Some(stream));
         let at = self.timer.now();
         if let Some(keep_alive) = &mut self.keep_alive {
-            keep_alive.begin(&self.timer, self.state.beat_interval);
+            keep_alive.begin(&self.timer, self.state.given.keep_alive_interval);
         }
         let frames = Frames::default();
         self.state.opened =
@@ -276,7 +264,7 @@ where
     /// A panic came between the subscription and what is known of it: the rest of it is dropped, and
     /// asked for anew.
     #[cold]
-    fn mend(&mut self, mut live: Pin<&mut Option<A::Stream>>) {
+    fn reopen_after_panic(&mut self, mut live: Pin<&mut Option<A::Stream>>) {
         live.set(None);
         self.state.handed_over = None;
         self.stop_beats();
@@ -294,29 +282,29 @@ where
 
     /// A refresh may be refused before the subscription that it replaces is judged: that has been
     /// answered if it has lived long enough (`R9`).
-    fn prove_while_refreshing(&mut self) {
+    fn count_as_answer_while_refreshing(&mut self) {
         if let Some(Opened { at, proven: false, .. }) = self.state.opened
             && self.stage().is_some()
         {
-            self.state.prove(self.timer.now().duration_since(at));
+            self.state.count_as_answer_after(self.timer.now().duration_since(at));
         }
     }
 
     /// Ends in `error`.
     fn fail(&mut self, error: RideError<A::Error>) -> Turn<Option<PhaseOf<A, P>>> {
         self.state.failure = Some(error);
-        self.tell()
+        self.report_end()
     }
 
     /// Tells how it ends, after the one warning of a give-up (`R23`).
     ///
     /// The error's text is the user's code and may panic: both are kept until they are told.
-    fn tell(&mut self) -> Turn<Option<PhaseOf<A, P>>> {
-        if let Some(RideError::GaveUp { report, last }) = &self.state.failure
+    fn report_end(&mut self) -> Turn<Option<PhaseOf<A, P>>> {
+        if let Some(End::GaveUp { report, last }) = self.state.failure.as_ref().map(RideError::end)
             && !self.state.warned
         {
-            let GaveUp { stream, address, axis, key, count, budget, .. } = report.as_ref();
-            let last = last.as_deref().map(shown).unwrap_or_default();
+            let GaveUp { stream, address, axis, key, count, budget, .. } = report;
+            let last = last.as_ref().map(shown).unwrap_or_default();
             self.state.warned = true;
             tracing::warn!(
                 %stream, owner = %address, %axis, %key, count, budget, last_refusal = last, "{report}"
@@ -326,10 +314,17 @@ where
     }
 
     fn chain(&mut self) -> Pin<&mut ChainOf<A, J, P, T>> {
-        let carrier = &self.state.carrier;
+        let State { carrier, classify, .. } = &self.state;
+        let classify = *classify;
         let chain = self.chain.get_or_insert_with(|| {
             let probe: Probe<StageOf<A, J, P, T>> = Stage::begin;
-            Box::pin(carrier.triggers().charge(carrier).defer(probe).concat_attempts(carrier))
+            Box::pin(
+                carrier
+                    .triggers()
+                    .charge(carrier)
+                    .defer(probe)
+                    .concat_attempts_by(carrier, classify),
+            )
         });
         chain.as_mut()
     }

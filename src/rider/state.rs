@@ -6,15 +6,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Source, frames::Frames, keep_alive, ride::LOOK_AFTER, waits::Waits};
+use super::{ask::Source, frames::Frames, given::Given, waits::Waits};
 use crate::{
     activation::Activation,
     address::Address,
-    budget::Budget,
     carrier::{Carrier, RideError},
+    classify::Ruling,
     refusal::Rejection,
     time::later,
 };
+
+/// News and timers are looked at after so many items (`R21`), and one poll takes so many turns (`R20b`).
+pub(super) const LOOK_AFTER: u32 = 32;
 
 /// One item of a subscription, as its source delivers it.
 pub(super) type ItemOf<A, P> = Result<<A as Source<P>>::Item, <A as Source<P>>::Error>;
@@ -24,21 +27,16 @@ pub(super) type PolledItem<A, P> = Poll<Option<ItemOf<A, P>>>;
 
 /// Where a subscription is.
 pub(super) struct State<A: Source<P>, P> {
-    pub(super) source: A,
-    pub(super) at: Option<fn(&A::Item) -> P>,
-    pub(super) version: Option<fn(&A::Item) -> u64>,
-    pub(super) number: Option<fn(&A::Item) -> u64>,
-    pub(super) re_ask_on_completion: bool,
-    pub(super) beat_interval: Duration,
-    pub(super) budget: Budget,
+    pub(super) given: Given<A, P>,
+    pub(super) classify: fn(&A::Error, &Address) -> Ruling,
     pub(super) carrier: Carrier,
     pub(super) waits: Waits,
     // `Some` while live.
     pub(super) opened: Option<Opened>,
     // Who refused in the ride-out that led to it (`R22`). Kept, so that it is made once.
-    led_here: Vec<Activation>,
+    refused_before: Vec<Activation>,
     // Whose subscription has ended, uncharged, while its refresh was under way (`R25`).
-    pub(super) gone: Option<Activation>,
+    pub(super) ended_during_refresh: Option<Activation>,
     // What an item's way met and does not handle.
     pub(super) handed_over: Option<PolledItem<A, P>>,
     // How many items have passed since news was looked at, and how many more may without a look.
@@ -54,7 +52,7 @@ pub(super) struct State<A: Source<P>, P> {
     pub(super) began: Option<Instant>,
     // When the running attempt's sleep is over, and what the bound by the clock has cut off it.
     pub(super) sleeps_until: Option<Instant>,
-    pub(super) cut: Option<Duration>,
+    pub(super) left_after_bound: Option<Duration>,
     // How it ends, until that is told, and whether its warning is out.
     pub(super) failure: Option<RideError<A::Error>>,
     pub(super) warned: bool,
@@ -74,45 +72,31 @@ pub(super) struct Opened {
 }
 
 impl<A: Source<P>, P> State<A, P> {
-    pub(super) fn new(address: Address, source: A, at: Option<fn(&A::Item) -> P>) -> Self {
-        let budget = Budget::default();
+    pub(super) fn new(mut given: Given<A, P>, classify: fn(&A::Error, &Address) -> Ruling) -> Self {
+        let resume = given.resume_from.take();
+        let carrier = Carrier::for_stream(given.stream, given.address.clone(), given.budget);
         State {
-            source,
-            at,
-            version: None,
-            number: None,
-            re_ask_on_completion: false,
-            beat_interval: keep_alive::INTERVAL,
-            budget,
-            carrier: Carrier::new(address, budget),
+            given,
+            classify,
+            carrier,
             waits: Waits::default(),
             opened: None,
-            led_here: Vec::new(),
-            gone: None,
+            refused_before: Vec::new(),
+            ended_during_refresh: None,
             handed_over: None,
             passed: 0,
             granted: 0,
             unheard: 0,
             untimed: 0,
-            resume: None,
+            resume,
             newest: None,
             began: None,
             sleeps_until: None,
-            cut: None,
+            left_after_bound: None,
             failure: None,
             warned: false,
             over: false,
         }
-    }
-
-    pub(super) fn set_budget(&mut self, budget: Budget) {
-        self.budget = budget;
-        self.carrier.with_ledger(|ledger| ledger.set_budget(budget));
-    }
-
-    /// Whether each item is looked at.
-    pub(super) fn is_watched(&self) -> bool {
-        self.at.is_some() || self.version.is_some() || self.number.is_some()
     }
 
     /// How many items may pass before anything else is looked at.
@@ -126,7 +110,7 @@ impl<A: Source<P>, P> State<A, P> {
     /// Takes back what is left of the grant, and what the last look at the stream came to where that
     /// was no item.
     #[inline]
-    pub(super) fn take_over(&mut self, left: u32, polled: Option<PolledItem<A, P>>) {
+    pub(super) fn take_back_grant(&mut self, left: u32, polled: Option<PolledItem<A, P>>) {
         let passed = mem::take(&mut self.granted) - left;
         self.passed += passed;
         self.unheard += passed;
@@ -142,8 +126,8 @@ impl<A: Source<P>, P> State<A, P> {
     }
 
     /// Counts an answer where the subscription has lived long enough for one (`R9`).
-    pub(super) fn prove(&mut self, lived: Duration) {
-        let enough = self.budget.proven_after.unwrap_or(self.budget.pace);
+    pub(super) fn count_as_answer_after(&mut self, lived: Duration) {
+        let enough = self.given.budget.proven_after.unwrap_or(self.given.budget.pace);
         if lived >= enough {
             self.answered();
         }
@@ -161,23 +145,23 @@ impl<A: Source<P>, P> State<A, P> {
     }
 
     /// An item passes that is no part of a grant; `None` where it is dropped.
-    pub(super) fn passes(&mut self, item: A::Item) -> Option<A::Item> {
+    pub(super) fn item_passes(&mut self, item: A::Item) -> Option<A::Item> {
         self.passed += 1;
         self.unheard += 1;
         let spoke = self.opened.as_mut().map(|opened| mem::replace(&mut opened.spoke, true));
         let first = spoke == Some(false);
-        if first && self.budget.proven_after.is_none() {
+        if first && self.given.budget.proven_after.is_none() {
             self.answered();
         }
-        self.watch(item, first)
+        self.read_item(item, first)
     }
 
     /// Takes what is to be known of an item; `None` where it is not newer than the last one and not
     /// the first of its answer (`R24`).
     #[inline]
-    pub(super) fn watch(&mut self, item: A::Item, first: bool) -> Option<A::Item> {
-        let whole = self.number.is_none_or(|number| self.frame(number(&item)));
-        if let Some(version) = self.version {
+    pub(super) fn read_item(&mut self, item: A::Item, first: bool) -> Option<A::Item> {
+        let whole = self.given.frame_number.is_none_or(|number| self.frame(number(&item)));
+        if let Some(version) = self.given.version {
             let version = version(&item);
             if !first && self.newest.is_some_and(|newest| version <= newest) {
                 return None;
@@ -185,7 +169,7 @@ impl<A: Source<P>, P> State<A, P> {
             self.newest = Some(version);
         }
         // Behind a gap there is no place to resume: what is missing would be missing for good (`R44b`).
-        if let Some(at) = self.at
+        if let Some(at) = self.given.at
             && whole
         {
             self.resume = Some(at(&item));
@@ -206,7 +190,7 @@ impl<A: Source<P>, P> State<A, P> {
 
     /// When the ride-out must be over, where it is bounded by the clock.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        Some(later(self.began?, self.budget.longest?))
+        Some(later(self.began?, self.given.budget.longest?))
     }
 
     /// Whether an end that is announced with `tag` is that of the live subscription, and who is
@@ -215,22 +199,22 @@ impl<A: Source<P>, P> State<A, P> {
         let opened = self.opened.as_ref()?;
         match (&opened.by, &tag) {
             (Some(by), Some(tag)) if by != tag => None,
-            (None, Some(tag)) if self.led_here(opened, tag) => None,
+            (None, Some(tag)) if self.has_refused_before(opened, tag) => None,
             (by, _) => Some(Rejection::by_owner(by.clone().or(tag))),
         }
     }
 
     /// Whether `tag` refused in the ride-out that led to the live subscription. One that its refresh
     /// is ridden out by is another, unless this one has not been an answer yet.
-    fn led_here(&self, opened: &Opened, tag: &Activation) -> bool {
+    fn has_refused_before(&self, opened: &Opened, tag: &Activation) -> bool {
         let goes_on = || self.carrier.with_ledger(|ledger| ledger.has_refused(tag));
-        self.led_here.contains(tag) || (!opened.proven && goes_on())
+        self.refused_before.contains(tag) || (!opened.proven && goes_on())
     }
 
     /// A subscription opens.
-    pub(super) fn remember_who_led_here(&mut self) {
-        let State { led_here, carrier, .. } = self;
-        led_here.clear();
-        carrier.with_ledger(|ledger| led_here.extend(ledger.who_led_here().cloned()));
+    pub(super) fn remember_who_refused_before(&mut self) {
+        let State { refused_before, carrier, .. } = self;
+        refused_before.clear();
+        carrier.with_ledger(|ledger| refused_before.extend(ledger.who_led_here().cloned()));
     }
 }

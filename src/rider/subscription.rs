@@ -1,8 +1,5 @@
 //! The subscription rider.
 
-mod settings;
-mod upkeep;
-
 use std::{
     fmt,
     pin::Pin,
@@ -12,17 +9,17 @@ use std::{
 use futures_core::{FusedStream, Stream};
 
 use super::{
-    Ask, IntoAnswer, Join, NoJoin, NoNews, Phase, Source,
-    ride::{LOOK_AFTER, PolledPhase, Ride},
-    state::PolledItem,
+    ask::Source,
+    given::Given,
+    join::Join,
+    nudger::Nudger,
+    phase::Phase,
+    ride::{PolledPhase, Ride},
+    state::{LOOK_AFTER, PolledItem},
 };
 use crate::{
-    address::Address,
-    carrier::RideError,
-    classify::Classify,
-    refusal::News,
-    time::{Clock, DefaultTimer, Timer},
-    unwind::guarded,
+    activation::StreamId, address::Address, carrier::RideError, classify::Ruling, refusal::News,
+    time::Timer, unwind::poll_guarded,
 };
 
 /// What a poll of a rider returns.
@@ -35,18 +32,18 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 /// verdict, which ends the stream in the same poll (`R20`). A refusal inside the live subscription is
 /// handled alike.
 ///
-/// What a rider does beyond that is what it is given: an event to wait for ([`join`](RideOut::join)),
-/// news of the address ([`news`](RideOut::news)), a place to resume
-/// ([`resuming`](RideOut::resuming)), a guard against old items ([`version`](RideOut::version)) and one
-/// against lost ones ([`frame_number`](RideOut::frame_number)), beats ([`keep_alive`](RideOut::keep_alive)), bounds
-/// ([`budget`](RideOut::budget)).
+/// What a rider does beyond that is what it is given: an event to wait for ([`join`](RideOutBuilder::join)),
+/// news of the address ([`news`](RideOutBuilder::news)), a place to resume
+/// ([`resuming`](RideOut::resuming)), a guard against old items ([`version`](RideOutBuilder::version)) and one
+/// against lost ones ([`frame_number`](RideOutBuilder::frame_number)), beats ([`keep_alive`](RideOutBuilder::keep_alive)), bounds
+/// ([`budget`](RideOutBuilder::budget)).
 ///
 /// # What a rider cannot notice
 ///
 /// A process that is killed says nothing: its subscription falls silent, and a rider that is live on it
 /// would go on waiting. An arrival ends waits, and is nothing to a live subscription.
 ///
-/// [Beats](RideOut::keep_alive) find that out where somebody answers them: the successor, that the
+/// [Beats](RideOutBuilder::keep_alive) find that out where somebody answers them: the successor, that the
 /// stream is none of its own. They cannot where nobody does, since they are never awaited: while the
 /// address has no successor, while its route still ends at the dead one, or where the way that
 /// [`News::NotServing`](crate::News::NotServing) would come by is cut. And a rider that is not polled
@@ -55,7 +52,7 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 /// So let whoever watches the address say what he sees as well: a directory in which an activation
 /// vanishes sends [`News::Ended`](crate::News::Ended) with it, and a stream whose items have been
 /// missing for too long ends in a promise, by a timeout in the ask's own stream. Items that were lost
-/// on the way are found by their [numbers](RideOut::frame_number), once another comes.
+/// on the way are found by their [numbers](RideOutBuilder::frame_number), once another comes.
 ///
 /// A subscription that lived for less than one pace is asked for again no sooner than a pace after its
 /// end, whatever arrives (`R11`).
@@ -64,12 +61,12 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 ///
 /// A subscription that completes completes the rider. A sender that was dropped, and a server that
 /// stops cleanly, complete a stream too: where that is what a going owner looks like, set
-/// [`re_ask_on_completion`](RideOut::re_ask_on_completion).
+/// [`re_ask_on_completion`](RideOutBuilder::re_ask_on_completion).
 ///
 /// # Errors
 ///
-/// [`RideError::GaveUp`] when a budget is spent: one `WARN` names the cause, then comes the error,
-/// then the end (`R23`). [`RideError::Verdict`] when the address refused in a way that is no promise.
+/// A give-up when a budget is spent: one `WARN` names the cause, then comes the error,
+/// then the end (`R23`). A verdict when the address refused in a way that is no promise.
 /// The rider does not retry after either; the reader decides.
 ///
 /// # Panics
@@ -89,7 +86,7 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 ///
 /// ```
 /// use futures::{StreamExt, TryStreamExt, stream};
-/// use rideout::{Closing, Refusal, RideOut, rider::Answer};
+/// use rideout::{Closing, Refusal, RideOut, Seam, rider::Answer};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -98,7 +95,7 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 ///
 /// let mut prices = RideOut::new(address, move |ask| {
 ///     let answer = match ask.attempt {
-///         1 | 2 => Err(old.at_the_door("Subscribe")),
+///         1 | 2 => Err(old.refuse(Seam::Door, "Subscribe")),
 ///         _ => Ok(stream::iter([Ok::<_, Refusal>(101), Ok(102)])),
 ///     };
 ///     async move { answer }
@@ -110,19 +107,19 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 /// # }
 /// ```
 #[must_use = "streams do nothing unless polled"]
-pub struct RideOut<A: Source<P>, J: Join = NoJoin, N = NoNews, P = (), T: Clock = DefaultTimer> {
+pub struct RideOut<A: Source<P>, J: Join, N, P, T: Timer> {
     // How many items may still pass before anything else is looked at.
     pass: u32,
     // Whether each item is looked at, for its resume point or its version.
-    watched: bool,
+    reads_items: bool,
     // `Some` while live. One box for all subscriptions of the rider.
     live: Pin<Box<Option<A::Stream>>>,
     ride: Box<Ride<A, J, N, P, T>>,
 }
 
-impl<A: Source<P>, J: Join, N, P, T: Clock> Unpin for RideOut<A, J, N, P, T> {}
+impl<A: Source<P>, J: Join, N, P, T: Timer> Unpin for RideOut<A, J, N, P, T> {}
 
-impl<A: Source<P>, J: Join, N, P, T: Clock> fmt::Debug for RideOut<A, J, N, P, T> {
+impl<A: Source<P>, J: Join, N, P, T: Timer> fmt::Debug for RideOut<A, J, N, P, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RideOut")
             .field("carrier", &self.ride.state.carrier)
@@ -131,73 +128,53 @@ impl<A: Source<P>, J: Join, N, P, T: Clock> fmt::Debug for RideOut<A, J, N, P, T
     }
 }
 
-impl<A: Source<()>> RideOut<A> {
-    /// Creates a rider that asks `address` by calling `ask`.
-    ///
-    /// `ask` returns a future of a stream of results, or of an [`Answer`](super::Answer) that also
-    /// says which activation serves it. It is called once an attempt, and kept, never cloned: what its
-    /// future needs, it clones for it. Ask and stream have one error type. Nothing is asked before the
-    /// first poll.
-    pub fn new<Fut, R, E, I>(address: Address, ask: A) -> Self
-    where
-        A: FnMut(Ask) -> Fut,
-        Fut: Future<Output = Result<R, E>>,
-        R: IntoAnswer<Stream: Stream<Item = Result<I, E>>>,
-        E: Classify + fmt::Display,
-    {
-        RideOut::from_ride(Ride::new(address, ask, None))
+impl<A: Source<P>, J: Join, N, P, T: Timer> RideOut<A, J, N, P, T> {
+    pub(super) fn given(
+        given: Given<A, P>,
+        classify: fn(&A::Error, &Address) -> Ruling,
+        join: J,
+        news: Option<N>,
+        timer: T,
+    ) -> Self {
+        let reads_items = given.reads_items();
+        let ride = Box::new(Ride::new(given, classify, join, news, timer));
+        RideOut { pass: 0, reads_items, live: Box::pin(None), ride }
     }
-}
 
-impl<A: Source<P>, P> RideOut<A, NoJoin, NoNews, P> {
-    /// Creates a rider that asks from where it was: `at` takes a token of an item, and each ask is
-    /// told that of the last one.
+    /// Returns the identity of the stream, which each ask, beat and give-up of the rider carries.
     ///
-    /// `at` captures nothing, and names the item's type: `|price: &Price| price.sequence`.
+    /// It is there before anything is asked, so that news of the stream can be listened to from the
+    /// start.
     ///
     /// # Examples
     ///
-    /// A log whose owner goes away in the middle:
-    ///
     /// ```
-    /// use futures::{StreamExt, TryStreamExt, stream};
-    /// use rideout::{Closing, RideOut};
+    /// use futures::{TryStreamExt, stream};
+    /// use rideout::{Refusal, RideOut};
     ///
-    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let address: rideout::Address = "log".parse()?;
-    /// let owner = Closing::new(address.clone()).activation("0A".parse()?);
-    ///
-    /// let lines = RideOut::resuming(address, |line: &u32| *line, move |ask| {
-    ///     let from = ask.resume.map_or(1, |last| last + 1);
-    ///     let goes = (from == 1).then(|| Err(owner.accepted("Subscribe")));
-    ///     async move { Ok(stream::iter([Ok(from), Ok(from + 1)].into_iter().chain(goes))) }
+    /// let mut asked_for = RideOut::new("x".parse()?, |ask| async move {
+    ///     Ok(stream::iter([Ok::<_, Refusal>(ask.stream)]))
     /// });
-    /// assert_eq!(lines.try_collect::<Vec<_>>().await?, [1, 2, 3, 4]);
+    /// let stream = asked_for.stream_id();
+    /// assert_eq!(asked_for.try_next().await?, Some(stream));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn resuming<Fut, R, E, I>(address: Address, at: fn(&I) -> P, ask: A) -> Self
-    where
-        A: FnMut(Ask<P>) -> Fut + Source<P, Item = I>,
-        Fut: Future<Output = Result<R, E>>,
-        R: IntoAnswer<Stream: Stream<Item = Result<I, E>>>,
-        E: Classify + fmt::Display,
-    {
-        RideOut::from_ride(Ride::new(address, ask, Some(at)))
+    pub fn stream_id(&self) -> StreamId {
+        self.ride.state.carrier.stream_id()
     }
-}
 
-impl<A: Source<P>, J: Join, N, P, T: Clock> RideOut<A, J, N, P, T> {
-    fn from_ride(ride: Ride<A, J, N, P, T>) -> Self {
-        let watched = ride.state.is_watched();
-        RideOut { pass: 0, watched, live: Box::pin(None), ride: Box::new(ride) }
+    /// Returns a handle by which any thread may ask for a re-ask.
+    pub fn nudger(&self) -> Nudger {
+        Nudger { carrier: self.ride.state.carrier.clone() }
     }
 }
 
 impl<A, J, N, P, T> RideOut<A, J, N, P, T>
 where
-    A: Source<P, Error: fmt::Display>,
+    A: Source<P>,
     J: Join,
     N: Stream<Item = News>,
     P: Clone,
@@ -205,7 +182,7 @@ where
 {
     pub(super) fn poll_phase(&mut self, cx: &mut Context<'_>) -> PolledPhase<A, P> {
         let mut turns = LOOK_AFTER;
-        self.ride.state.take_over(std::mem::take(&mut self.pass), None);
+        self.ride.state.take_back_grant(std::mem::take(&mut self.pass), None);
         self.ride.poll_phase(self.live.as_mut(), cx, &mut turns)
     }
 
@@ -217,7 +194,7 @@ where
         cx: &mut Context<'_>,
     ) -> Polled<A::Item, A::Error> {
         let mut turns = LOOK_AFTER;
-        self.ride.state.take_over(std::mem::take(&mut self.pass), polled);
+        self.ride.state.take_back_grant(std::mem::take(&mut self.pass), polled);
         let polled = loop {
             let live = self.live.as_mut();
             match self.ride.poll_phase(live, cx, &mut turns) {
@@ -235,7 +212,7 @@ where
 
 impl<A, J, N, P, T> Stream for RideOut<A, J, N, P, T>
 where
-    A: Source<P, Error: fmt::Display>,
+    A: Source<P>,
     J: Join,
     N: Stream<Item = News>,
     P: Clone,
@@ -247,18 +224,18 @@ where
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
         if this.pass == 0 {
-            this.pass = this.ride.refill(this.live.as_mut(), cx);
+            this.pass = this.ride.renew_grant(this.live.as_mut(), cx);
         }
         while this.pass > 0 && this.live.is_some() {
-            let item = match guarded(this.live.as_mut(), |live| live.poll_next(cx)) {
+            let item = match poll_guarded(this.live.as_mut(), |live| live.poll_next(cx)) {
                 Poll::Ready(Some(Ok(item))) => item,
                 polled => return this.poll_slowly(Some(polled), cx),
             };
             this.pass -= 1;
-            if !this.watched {
+            if !this.reads_items {
                 return Poll::Ready(Some(Ok(item)));
             }
-            if let Some(item) = this.ride.state.watch(item, false) {
+            if let Some(item) = this.ride.state.read_item(item, false) {
                 return Poll::Ready(Some(Ok(item)));
             }
         }
@@ -272,7 +249,7 @@ where
 
 impl<A, J, N, P, T> FusedStream for RideOut<A, J, N, P, T>
 where
-    A: Source<P, Error: fmt::Display>,
+    A: Source<P>,
     J: Join,
     N: Stream<Item = News>,
     P: Clone,

@@ -10,7 +10,7 @@ use std::{
 use crate::support::heard::Heard;
 use proptest::prelude::*;
 use rideout::{
-    Address, Kind, Party, Refusal, Rejection, Speaker,
+    Address, Kind, Party, Refusal, Rejection, Seam, Speaker,
     owner::{Disposing, Ending, Gates, Lifecycle, Message, MessageKind, ReplyPath},
 };
 use tracing::Level;
@@ -46,7 +46,7 @@ impl Message for Mail {
         &self.name
     }
 
-    fn sort(&self) -> MessageKind {
+    fn kind(&self) -> MessageKind {
         self.sort
     }
 
@@ -319,7 +319,7 @@ fn no_name_of_a_gate_or_a_request_forges() {
 #[test]
 fn a_verdict_at_a_gate_makes_no_promise_by_its_text_alone() {
     let mut owner = Owner::with(|gates| gates.backlog(0));
-    let forged = owner.lifecycle.closing().at_the_door("no ask").message;
+    let forged = owner.lifecycle.closing().refuse(Seam::Door, "Ask").message;
     owner.gates.close("a");
     let mut mail = owner.mail(MessageKind::Request, "reader");
     mail.name = forged;

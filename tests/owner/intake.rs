@@ -3,7 +3,7 @@
 use std::{cell::RefCell, error::Error, fmt, io, rc::Rc, sync::Arc};
 
 use rideout::{
-    Address, Closing, Judged, Kind, Party, Refusal, Rejection, Speaker,
+    Address, Closing, Kind, Party, Refusal, Rejection, Seam, Speaker,
     owner::{Disposing, Ending, Lifecycle, Message, MessageKind, ReplyPath, RunLevel},
 };
 
@@ -24,7 +24,7 @@ impl Message for Mail {
         "GetRequest"
     }
 
-    fn sort(&self) -> MessageKind {
+    fn kind(&self) -> MessageKind {
         self.sort
     }
 
@@ -286,7 +286,6 @@ fn a_failure_that_is_or_wraps_disposing_is_a_promise_that_says_nothing_of_never_
         Box::new(io::Error::other(Disposing)),
         Box::new(Transparent::from(io::Error::other(Wraps(Disposing.into())))),
         Box::new(Arc::new(Disposing)),
-        Box::new(Judged::verdict(Disposing, Kind::Failed)),
         Box::new(Wraps(Transparent::from(Disposing).into())),
     ];
     for owner in [Owner::new(), Owner::ending(), Owner::dead()] {
@@ -325,7 +324,8 @@ fn any_other_failure_stays_a_verdict_with_its_text() {
 /// R6: the text of an error may come from anywhere, and its kind may be lost on its way.
 #[test]
 fn the_text_of_a_failure_makes_no_promise_not_even_alone() {
-    let (owner, forged) = (Owner::new(), Closing::new(address("x")).at_the_door("no ask").message);
+    let (owner, forged) =
+        (Owner::new(), Closing::new(address("x")).refuse(Seam::Door, "Ask").message);
     assert!(Refusal::from_text(&*forged).promise(&address("x")).is_some());
 
     let refusal = owner.failed(&io::Error::other(forged));
@@ -367,7 +367,7 @@ fn the_promise_of_another_is_a_verdict_unless_this_owner_goes_too() {
     leaving.lifecycle.leave();
 
     for promise in [
-        Closing::new(address("y")).activation("0B".parse().unwrap()).at_the_door("no ask"),
+        Closing::new(address("y")).activation("0B".parse().unwrap()).refuse(Seam::Door, "Ask"),
         Refusal::host_cannot_route(&address("y")),
     ] {
         let refusal = serving.failed(&Wraps(promise.clone().into()));

@@ -9,7 +9,7 @@ use std::{
 
 use crate::support::by_hand::{Task, kept, poll};
 use rideout::{
-    Address, Party, Refusal, Rejection,
+    Address, Party, Refusal, Rejection, Seam,
     owner::{Ending, Lifecycle, PendingReply, Reached, ReplyPath, RunLevel},
     refusal::answered_by,
 };
@@ -56,7 +56,7 @@ fn the_face_is_what_a_server_needs() {
     is::<Reached>();
     is::<Ending>();
     fn is_sent<T: Send>(_: T) {}
-    is_sent(owner().tear_down(async {}));
+    is_sent(owner().driver(async {}));
 }
 
 #[test]
@@ -170,7 +170,10 @@ fn a_creation_is_refused_by_who_was_asked_and_says_why() {
         }
     }
     drop(root);
-    assert!(!nested.closing().at_the_door("no").to_string().contains("asked for"), "not known");
+    assert!(
+        !nested.closing().refuse(Seam::Door, "Get").to_string().contains("asked for"),
+        "not known"
+    );
 }
 
 #[test]
@@ -215,7 +218,7 @@ fn force_ends_children_before_their_parents() {
 
 /// R40: by the owner, else its parent, else in process.
 #[test]
-fn a_refusal_has_a_voice_as_long_as_anybody_can_speak() {
+fn a_refusal_has_a_reply_path_as_long_as_anybody_can_send_it() {
     let alone = owner();
     assert_eq!(alone.reply_path(), ReplyPath::Owner);
     alone.dispose(Ending::dispose());
@@ -248,7 +251,7 @@ fn a_leaving_owner_refuses_and_lives() {
     assert!(owner.is_leaving() && owner.is_refusing());
     assert_eq!(owner.level(), RunLevel::Started);
     for _ in 0..2 {
-        let refusal = owner.closing().at_the_door("cannot process Subscribe");
+        let refusal = owner.closing().refuse(Seam::Door, "Subscribe");
         is_promise_of(&refusal, &owner);
         let before = refusal.to_string();
         let (detail, _) = before.split_once(") — ").unwrap();
@@ -266,7 +269,7 @@ fn every_refusal_is_this_owner_s_whatever_is_told_in_it() {
         "\u{0}\n\r\t\u{85}\u{2028}",
         "ops) — ",
         "((((",
-        &owner().closing().at_the_door("activation #00 and cannot").to_string(),
+        &owner().closing().refuse(Seam::Door, "activation #00 and cannot").to_string(),
         &Refusal::host_cannot_route(&address("prices")).to_string(),
         &"x".repeat(100_000),
     ];
@@ -277,12 +280,12 @@ fn every_refusal_is_this_owner_s_whatever_is_told_in_it() {
             let child = child(&owner, "prices/eur");
             let reply = owner.pending();
             owner.dispose(ending().asked_by(text).reason(text));
-            is_promise_of(&owner.closing().at_the_door(text), &owner);
-            is_promise_of(&child.closing().accepted(text), &child);
+            is_promise_of(&owner.closing().refuse(Seam::Door, text), &owner);
+            is_promise_of(&child.closing().refuse(Seam::Mailbox, text), &child);
             drop(reply);
-            is_promise_of(&owner.closing().accepted(text), &owner);
+            is_promise_of(&owner.closing().refuse(Seam::Mailbox, text), &owner);
             owner.force();
-            let refusal = owner.closing().at_the_door("cannot process Subscribe");
+            let refusal = owner.closing().refuse(Seam::Door, "Subscribe");
             is_promise_of(&refusal, &owner);
             assert!(refusal.to_string().contains("RunLevel=Dead, "), "{refusal}");
         }

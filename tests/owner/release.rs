@@ -97,7 +97,7 @@ struct World<'a> {
     targets: DeliveryTargets<usize, u32>,
     // The sink is the address and the attempt that it was given with.
     served: Subscribers<usize, (Address, u32), ()>,
-    evictions: Evictions,
+    evictions: Evictions<usize>,
     to_owner: VecDeque<ToOwner>,
     // Registrations that said goodbye, as the other end heard it.
     goodbyes: BTreeSet<(usize, u32)>,
@@ -127,7 +127,7 @@ impl<'a> World<'a> {
         match op {
             Op::Lose(client) if self.clients[client].state == State::Live => {
                 let newest = self.clients[client].newest;
-                assert!(self.targets.lose(&client, &newest, self.now));
+                assert!(self.targets.mark_disconnected(&client, &newest, self.now));
                 self.clients[client].state = State::MidRoll;
             }
             Op::Register(client) => {
@@ -181,7 +181,7 @@ impl<'a> World<'a> {
         }
         for idle in self.served.release_idle(self.now) {
             count(&self.happened.fell_idle);
-            self.evictions.forget(&idle.sink.0);
+            self.evictions.forget(&idle.key);
         }
     }
 
@@ -191,7 +191,7 @@ impl<'a> World<'a> {
             let Client { state, newest } = self.clients[client];
             let Err(refusal) = self.targets.deliver(&address, &client, self.now) else {
                 assert_eq!(state, State::Live, "delivered to nobody");
-                self.evictions.delivered(&address);
+                self.evictions.delivered(&client, &address);
                 continue;
             };
             assert_ne!(state, State::Live, "one that is live is refused");
@@ -226,7 +226,7 @@ impl<'a> World<'a> {
                 let _ = self.served.ask(client, attempt, (address, attempt), (), self.now);
             }
             ToOwner::Refusal { client, attempt, address, refusal } => {
-                if self.evictions.refused(&address, &refusal, self.now)
+                if self.evictions.refused(&client, &address, &refusal, self.now)
                     && self.served.unsubscribe(&client, attempt).is_some()
                 {
                     let Client { state, newest } = self.clients[client];
@@ -310,13 +310,13 @@ fn a_closed_client_costs_one_refused_push() {
         if released {
             assert!(targets.release(&1, &1, start));
         } else {
-            assert!(targets.lose(&1, &1, start));
+            assert!(targets.mark_disconnected(&1, &1, start));
         }
         for n in 0..46 * 1_000 {
             let now = start + minute * n / 1_000;
             for frame in served.publish() {
                 let refusal = targets.deliver(&frame.sink, &1, now).unwrap_err();
-                if evictions.refused(&frame.sink, &refusal, now) {
+                if evictions.refused(&frame.key, &frame.sink, &refusal, now) {
                     let _ = served.unsubscribe(&frame.key, frame.attempt).expect("it was served");
                 }
             }

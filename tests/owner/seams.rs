@@ -7,15 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures::FutureExt;
+use crate::support::recognised::{Said, is_recognised};
 use rideout::{
-    Activation, Address, Kind, Party, Refusal, Rejection, Seam, Speaker, StreamId,
-    mesh::Mesh,
+    Address, Refusal, Rejection, Seam,
     owner::{
         Disposing, DrainSet, Ending, Gates, LeavingHost, Lifecycle, Message, MessageKind,
-        ReplyPath, RunLevel,
+        ReplyPath, RunLevel, Subscribers,
     },
-    refusal::answered_by,
 };
 
 fn address(text: &str) -> Address {
@@ -36,7 +34,7 @@ impl Message for Mail {
         "GetRequest"
     }
 
-    fn sort(&self) -> MessageKind {
+    fn kind(&self) -> MessageKind {
         self.sort
     }
 
@@ -47,14 +45,6 @@ impl Message for Mail {
     fn refuse(self, refusal: Refusal, _: ReplyPath) {
         self.answers.lock().unwrap().push(refusal);
     }
-}
-
-/// What somebody was told: by which owner, and when that one had been asked.
-struct Said {
-    by: &'static str,
-    refusal: Refusal,
-    owner: Address,
-    activation: Activation,
 }
 
 /// An owner at `prices/eur` that serves.
@@ -87,92 +77,40 @@ fn said(by: &'static str, owner: &Lifecycle, refusal: Refusal) -> Said {
     Said { by, refusal, owner, activation }
 }
 
-/// A mesh with an owner at `prices/eur`.
-fn mesh() -> (Mesh<u64>, Address, Activation) {
-    let (mesh, address) = (Mesh::new(), address("prices/eur"));
-    mesh.store(&address, 1);
-    let activation = mesh.activate(&address).unwrap();
-    (mesh, address, activation)
-}
-
-async fn settle() {
-    for _ in 0..8 {
-        tokio::task::yield_now().await;
-    }
-}
-
 /// Whatever refuses at `seam`, made to. One that is added is missed here by the compiler.
-async fn walk(seam: Seam) -> Vec<Said> {
+fn walk(seam: Seam) -> Vec<Said> {
     match seam {
-        Seam::Door => door().await,
-        Seam::Creation => creation().await,
-        Seam::Leaving => leaving().await,
-        Seam::Mailbox => mailbox().await,
-        Seam::Gate => gate().await,
+        Seam::Door => door(),
+        Seam::Creation => creation(),
+        Seam::Leaving => leaving(),
+        Seam::Mailbox => mailbox(),
+        Seam::Gate => gate(),
         Seam::Handler => handler(),
-        Seam::Reassert => reassert().await,
+        Seam::Reassert => reassert(),
     }
 }
 
-async fn door() -> Vec<Said> {
+fn door() -> Vec<Said> {
     let (ending, dead) = (owner(), owner());
     ending.dispose(Ending::recycle().asked_by("ops"));
     dead.force();
-    let mut all: Vec<_> = [&ending, &dead]
+    [&ending, &dead]
         .map(|owner| by("Lifecycle::admit", owner, |mail| assert!(owner.admit(mail).is_none())))
-        .into();
-
-    let (mesh, owner, activation) = mesh();
-    let fault = mesh.refuse_door(&owner);
-    let subscribe = || async { mesh.subscribe(&owner, StreamId::mint()).await.unwrap_err() };
-    let mut refusals = vec![("Mesh::refuse_door", subscribe().await)];
-    drop(fault);
-    let held = mesh.hold_route(&owner);
-    mesh.recycle(&owner);
-    refusals.push(("Mesh::subscribe", subscribe().await));
-    refusals.push(("Mesh::read", mesh.read(&owner).await.unwrap_err()));
-    refusals.push(("Mesh::write", mesh.write(&owner, 2).await.unwrap_err()));
-    refusals.push(("Mesh::patch", mesh.patch(&owner, |_| {}).await.unwrap_err()));
-    mesh.teardown_of(&activation).unwrap().await;
-    refusals.push(("Mesh::hold_route", subscribe().await));
-    drop(held);
-    all.extend(refusals.into_iter().map(|(by, refusal)| Said {
-        by,
-        refusal,
-        owner: owner.clone(),
-        activation: activation.clone(),
-    }));
-    all
+        .into()
 }
 
-async fn creation() -> Vec<Said> {
+fn creation() -> Vec<Said> {
     let parent = owner();
     let child = parent.child(address("prices/eur/spot")).unwrap();
     parent.dispose(Ending::recycle());
     let refused = |parent: &Lifecycle, path| parent.child(address(path)).unwrap_err();
-    let mut all = vec![
+    vec![
         said("Lifecycle::child", &parent, refused(&parent, "prices/eur/fix")),
         said("Lifecycle::child, below", &child, refused(&child, "prices/eur/spot/bid")),
-    ];
-
-    // The mesh passes it on: the word of the parent, which is not the child's.
-    let (mesh, parent, activation) = mesh();
-    let child = address("prices/eur/spot");
-    mesh.store(&child, 1);
-    mesh.recycle(&parent);
-    for relayed in [
-        mesh.subscribe(&child, StreamId::mint()).await.unwrap_err(),
-        mesh.activate(&child).unwrap_err(),
-    ] {
-        assert_eq!(relayed.promise(&child), Some(Rejection::by_route()), "{relayed}");
-        let refusal = relayed.with_speaker(Party::Owner).with_activation(activation.clone());
-        let (owner, activation) = (parent.clone(), activation.clone());
-        all.push(Said { by: "Mesh::subscribe to a child", refusal, owner, activation });
-    }
-    all
+    ]
 }
 
-async fn leaving() -> Vec<Said> {
+fn leaving() -> Vec<Said> {
     let (owner, none) = (owner(), owner());
     let host = LeavingHost::new("host-1", &DrainSet::new());
     host.stop();
@@ -190,15 +128,6 @@ async fn leaving() -> Vec<Said> {
     }
     assert_eq!(all[3].activation, all[4].activation);
 
-    let (mesh, owner, activation) = mesh();
-    let unhosted = address("rates/usd");
-    mesh.store(&unhosted, 1);
-    let _fault = mesh.linger_host("host-1");
-    let refusal = mesh.read(&owner).await.unwrap_err();
-    all.push(Said { by: "Mesh::linger_host", refusal, owner, activation });
-    let refusal = mesh.subscribe(&unhosted, StreamId::mint()).await.unwrap_err();
-    let activation = refusal.activation.clone().expect("one token");
-    all.push(Said { by: "Mesh::linger_host, unhosted", refusal, owner: unhosted, activation });
     for said in &all {
         let told = said.refusal.message.contains("its host is stopping)");
         assert!(told, "{}: {}", said.by, said.refusal);
@@ -206,31 +135,17 @@ async fn leaving() -> Vec<Said> {
     all
 }
 
-async fn mailbox() -> Vec<Said> {
+fn mailbox() -> Vec<Said> {
     let (lives, ending) = (owner(), owner());
     ending.dispose(Ending::dispose());
-    let mut all: Vec<_> = [&lives, &ending]
-        .map(|owner| by("Lifecycle::discard", owner, |it| owner.discard(it)))
-        .into();
-
-    let (mesh, owner, activation) = mesh();
-    settle().await;
-    let mut write = mesh.write(&owner, 2).boxed();
-    let mut ask = mesh.subscribe(&owner, StreamId::mint()).boxed();
-    assert!((&mut write).now_or_never().is_none() && (&mut ask).now_or_never().is_none());
-    mesh.recycle(&owner);
-    for refusal in [write.await.unwrap_err(), ask.await.unwrap_err()] {
-        let (owner, activation) = (owner.clone(), activation.clone());
-        all.push(Said { by: "Mesh, in the mailbox", refusal, owner, activation });
-    }
-    all
+    [&lives, &ending].map(|owner| by("Lifecycle::discard", owner, |it| owner.discard(it))).into()
 }
 
-async fn gate() -> Vec<Said> {
+fn gate() -> Vec<Said> {
     let parked = owner();
     let mut gates = Gates::new(parked.clone());
     gates.close("loading");
-    let mut all = vec![
+    let all = vec![
         by("Gates::tear_down", &parked, |mail| {
             assert!(gates.pass(mail, Instant::now()).is_none());
             parked.dispose(Ending::recycle().asked_by("ops").reason("a new build"));
@@ -248,16 +163,6 @@ async fn gate() -> Vec<Said> {
         assert!(said.refusal.message.contains(told), "{}: {}", said.by, said.refusal);
     }
 
-    let (mesh, owner, activation) = mesh();
-    let _fault = mesh.hold_store(&owner);
-    settle().await;
-    let mut write = mesh.write(&owner, 2).boxed();
-    assert!((&mut write).now_or_never().is_none());
-    settle().await;
-    mesh.dispose(&owner);
-    let refusal = write.await.unwrap_err();
-    assert!(refusal.message.contains("behind gate `store`; dispose. The"), "{refusal}");
-    all.push(Said { by: "Mesh::hold_store", refusal, owner, activation });
     all
 }
 
@@ -273,101 +178,25 @@ fn handler() -> Vec<Said> {
         .into()
 }
 
-async fn reassert() -> Vec<Said> {
-    type End = fn(&Mesh<u64>, &Address) -> Option<Activation>;
-    let ends: [End; 3] = [
-        |mesh, address| mesh.recycle(address),
-        |mesh, address| mesh.delete(address),
-        // By idleness.
-        |mesh, address| mesh.activation_of(address),
-    ];
-    let mut all = Vec::new();
-    for end in ends {
-        let (mesh, owner, activation) = mesh();
-        let _fault = mesh.hold_state(&owner);
-        let stream = StreamId::mint();
-        let mut asks =
-            [mesh.subscribe(&owner, stream), mesh.subscribe(&owner, stream)].map(Box::pin);
-        for ask in &mut asks {
-            assert!(ask.now_or_never().is_none());
-        }
-        settle().await;
-        end(&mesh, &owner).expect("an owner is there");
-        for ask in asks {
-            let refusal = ask.await.unwrap_err();
-            let (owner, activation) = (owner.clone(), activation.clone());
-            all.push(Said { by: "Mesh::hold_state", refusal, owner, activation });
-        }
+/// An answer that was held until there would be a state, where its stream ends first.
+fn reassert() -> Vec<Said> {
+    let owner = owner();
+    let mut served = Subscribers::<_, _, Mail>::new();
+    let answers = Answers::default();
+    for attempt in 1..=2 {
+        let asked = served.ask("eur", attempt, (), request(&answers), Instant::now());
+        assert!(asked.frame.is_none() && asked.refused.is_none());
     }
-    all
+    owner.dispose(Ending::recycle());
+    let held = served.end().into_iter().flat_map(|released| released.held);
+    let refusals = held.map(|mail| owner.closing().refuse(Seam::Reassert, mail.name()));
+    refusals.map(|refusal| said("Subscribers::end", &owner, refusal)).collect()
 }
 
-/// The words that a seam is to have: those of its place, and its tail.
-fn words(seam: Seam) -> (&'static str, &'static str) {
-    let door = "; the address may reactivate (recycle / restart). Rejecting now.";
-    let accepted =
-        ". The address may reactivate (recycle / restart); retry to get the authoritative answer.";
-    match seam {
-        Seam::Door | Seam::Leaving => (" — cannot process ", door),
-        Seam::Creation => (" — cannot create ", door),
-        Seam::Mailbox | Seam::Gate | Seam::Handler | Seam::Reassert => {
-            (" — cannot finish ", accepted)
-        }
-    }
-}
-
-/// A refusal whose sender knew less.
-fn but(refusal: &Refusal, unknown: impl FnOnce(&mut Refusal)) -> Refusal {
-    let mut refusal = refusal.clone();
-    unknown(&mut refusal);
-    refusal
-}
-
-/// Requires R4 and R3 to recognise what was said, by address and by path, from the fields and from the
-/// text alone; and to find nobody else in it.
-fn is_recognised(seam: Seam, Said { by, refusal, owner, activation }: &Said) {
-    let case = format!("{seam:?} by {by}: {refusal:?}");
-    let (place, tail) = words(seam);
-    assert!(refusal.message.contains(place) && refusal.message.ends_with(tail), "{case}");
-    assert_eq!(refusal.kind, Some(Kind::ShuttingDown), "{case}");
-    assert_eq!(refusal.speaker, Some(Party::Owner), "{case}");
-    assert_eq!(refusal.activation.as_ref(), Some(activation), "{case}");
-
-    let in_fields = refusal.clone();
-    let by_banner = but(refusal, |it| (it.speaker, it.activation) = (None, None));
-    let text_alone = Refusal::from_text(&*refusal.message);
-    let relayed = Refusal::from_text(format!("Delivery to 'y' failed: {}", refusal.message));
-    let promise = Some(Rejection::by_owner(Some(activation.clone())));
-    let path = owner.path();
-    for asked in [path.to_owned(), format!("{path}~host-1"), format!("{path}~elsewhere")] {
-        let asked = address(&asked);
-        assert!(answered_by(&refusal.message, &asked), "{case}");
-        for form in [&in_fields, &by_banner, &text_alone, &relayed] {
-            assert_eq!(form.promise(&asked), promise, "{case} as {form:?}");
-            assert_eq!(form.speaker(&asked), Speaker::Owner(Some(activation.clone())), "{case}");
-            let is_never_applied = match seam {
-                Seam::Handler if form.never_applied.is_some() => false,
-                _ => seam != Seam::Handler || form.never_applied.is_none(),
-            };
-            assert_eq!(form.is_never_applied(&asked), is_never_applied, "{case} as {form:?}");
-        }
-    }
-
-    let others = ["y", "host-1", "prices", &format!("{path}/child"), &path[..path.len() - 1]];
-    for other in others.map(address) {
-        assert!(!answered_by(&refusal.message, &other), "{case} to {other}");
-        assert_eq!(text_alone.promise(&other), None, "{case} to {other}");
-        let without = but(refusal, |it| it.speaker = None);
-        for form in [&text_alone, &by_banner, &without] {
-            assert_eq!(form.speaker(&other), Speaker::Route, "{case} to {other} as {form:?}");
-        }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn every_seam_that_refuses_is_recognised() {
+#[test]
+fn every_seam_that_refuses_is_recognised() {
     for &seam in Seam::ALL {
-        let all = walk(seam).await;
+        let all = walk(seam);
         assert!(all.len() > 1, "{seam:?}: driven in more than one way");
         for said in &all {
             is_recognised(seam, said);
@@ -453,19 +282,4 @@ fn nobody_is_answered_who_does_not_ask() {
     for (sort, sender) in asks {
         assert_eq!(answered(sort, sender), 3 * 8 + 1, "{sort:?} of {sender:?}");
     }
-}
-
-/// C30 on the mesh: nobody hears of a beat that a closing owner meets, at its door or in its mailbox.
-#[tokio::test(start_paused = true)]
-async fn a_beat_to_a_closing_owner_is_not_answered() {
-    let (mesh, owner, activation) = mesh();
-    settle().await;
-    let stream = StreamId::mint();
-    let mut news = mesh.news(&owner, stream);
-    mesh.beat(&owner, stream); // in its mailbox
-    mesh.dispose(&owner);
-    mesh.beat(&owner, stream); // at its door
-    mesh.teardown_of(&activation).unwrap().await;
-    settle().await;
-    assert!(futures::StreamExt::next(&mut news).now_or_never().is_none());
 }

@@ -1,4 +1,4 @@
-//! `TearingDown` (R38): the driver of an end, phase by phase, at exact instants. What ends one that hangs is
+//! `Driver` (R38): the driver of an end, phase by phase, at exact instants. What ends one that hangs is
 //! in `owner_watchdog.rs`.
 
 use std::{
@@ -27,7 +27,7 @@ use tracing::Level;
 #[test]
 fn no_timer_before_the_end_is_asked_for_and_none_after() {
     let owner = owner();
-    let mut driven = Driven::new(owner.tear_down(ready(())));
+    let mut driven = Driven::new(owner.driver(ready(())));
     assert!(!driven.poll());
     owner.started();
     let reply = owner.pending();
@@ -47,7 +47,7 @@ fn no_timer_before_the_end_is_asked_for_and_none_after() {
 fn a_living_owner_s_driver_is_not_woken_for_a_child() {
     let owner = owner();
     let (task, waker) = Task::new();
-    let mut driver = Box::pin(owner.tear_down(ready(())).timer(Clock::new()));
+    let mut driver = Box::pin(owner.driver(ready(())).timer(Clock::new()));
     assert!(poll(&mut driver, &waker).is_pending());
     drop(child(&owner));
     assert_eq!(task.wakes(), 0);
@@ -64,7 +64,7 @@ fn quiescing_ends_with_the_last_reply() {
     let owner = owner();
     let (task, waker) = Task::new();
     let clock = Clock::new();
-    let mut driver = Box::pin(owner.tear_down(ready(())).timer(clock.clone()));
+    let mut driver = Box::pin(owner.driver(ready(())).timer(clock.clone()));
     let replies = [owner.pending(), owner.pending()];
     owner.dispose(Ending::dispose());
     assert!(poll(&mut driver, &waker).is_pending());
@@ -85,8 +85,8 @@ fn quiescing_ends_with_the_last_reply() {
 fn quiescing_takes_two_seconds_at_most_and_then_says_so_for_ever() {
     let heard = Heard::begin();
     let owner = owner();
-    let mut driven = Driven::new(owner.tear_down(ready(())));
-    let mut second = Driven::new(owner.tear_down(ready(())));
+    let mut driven = Driven::new(owner.driver(ready(())));
+    let mut second = Driven::new(owner.driver(ready(())));
     let reply = owner.pending();
     owner.dispose(Ending::dispose());
     assert!(!second.poll());
@@ -125,7 +125,7 @@ fn a_reply_that_goes_out_as_its_time_is_up_is_in_time() {
     let heard = Heard::begin();
     let owner = owner();
     let reply = Arc::new(Mutex::new(Some(owner.pending())));
-    let mut driver = Box::pin(owner.tear_down(ready(())).timer(Photo(reply)));
+    let mut driver = Box::pin(owner.driver(ready(())).timer(Photo(reply)));
     owner.dispose(Ending::dispose());
     assert!(poll(&mut driver, Waker::noop()).is_ready());
     assert!(!owner.quiesce_timed_out() && said(&heard).is_empty());
@@ -141,14 +141,14 @@ async fn children_end_together() {
         let child = child(&parent);
         let told = Arc::clone(&told);
         let level = child.reached(RunLevel::Quiescing);
-        tokio::spawn(child.tear_down(tokio::time::sleep(secs(count))));
+        tokio::spawn(child.driver(tokio::time::sleep(secs(count))));
         tokio::spawn(async move {
             level.await;
             told.lock().unwrap().push(began.elapsed());
         });
     }
     parent.dispose(Ending::recycle().asked_by("ops"));
-    parent.tear_down(async { assert_eq!(began.elapsed(), secs(3)) }).await;
+    parent.driver(async { assert_eq!(began.elapsed(), secs(3)) }).await;
     assert_eq!(began.elapsed(), secs(3));
     assert_eq!(*told.lock().unwrap(), [Duration::ZERO; 3]);
 }
@@ -158,7 +158,7 @@ async fn children_end_together() {
 fn a_cascade_is_silent() {
     let parent = owner();
     let child = child(&parent);
-    let mut driven = Driven::new(parent.tear_down(ready(())));
+    let mut driven = Driven::new(parent.driver(ready(())));
     parent.dispose(Ending::recycle().asked_by("ops").reason("a new build"));
     assert!(!driven.poll());
     let by = Ending::dispose().asked_by("ops").reason("a new build");
@@ -173,7 +173,7 @@ fn a_cascade_changes_nothing_of_an_end_that_is_decided() {
     let child = child(&parent);
     let reply = child.pending();
     child.dispose(Ending::recycle().reason("its own"));
-    let mut driven = Driven::new(parent.tear_down(ready(())));
+    let mut driven = Driven::new(parent.driver(ready(())));
     parent.dispose(Ending::recycle().asked_by("ops"));
     assert!(!driven.poll());
     assert_eq!(child.ending(), Some(Ending::recycle().reason("its own")));
@@ -185,7 +185,7 @@ fn a_cascade_changes_nothing_of_an_end_that_is_decided() {
 fn a_cascade_that_nobody_asked_for_is_the_parent_s() {
     let parent = owner();
     let child = child(&parent);
-    let mut driven = Driven::new(parent.tear_down(ready(())));
+    let mut driven = Driven::new(parent.driver(ready(())));
     parent.dispose(Ending::recycle());
     assert!(!driven.poll());
     assert_eq!(child.ending(), Some(Ending::dispose().asked_by(parent.address().to_string())));
@@ -196,7 +196,7 @@ fn a_child_that_hangs_holds_its_parent_five_seconds() {
     let heard = Heard::begin();
     let parent = owner();
     let hangs = child(&parent);
-    let mut driven = Driven::new(parent.tear_down(ready(())));
+    let mut driven = Driven::new(parent.driver(ready(())));
     parent.dispose(Ending::dispose());
     driven.lasts(secs(5));
     assert!(driven.poll());
@@ -213,25 +213,25 @@ fn a_child_that_is_gone_holds_nobody() {
         ("dropped", drop),
         ("forced", |child| child.force()),
         ("killed with its driver", |child| {
-            let mut driven = Driven::new(child.tear_down(pending()));
+            let mut driven = Driven::new(child.driver(pending()));
             child.dispose(Ending::dispose());
             assert!(!driven.poll());
         }),
         ("panicked", |child| {
-            let mut driven = Driven::new(child.tear_down(async { panic!("its last code") }));
+            let mut driven = Driven::new(child.driver(async { panic!("its last code") }));
             child.dispose(Ending::dispose());
             hand_clock::panics(|| driven.poll());
         }),
         ("ended", |child| {
             child.dispose(Ending::dispose());
-            assert!(Driven::new(child.tear_down(ready(()))).poll());
+            assert!(Driven::new(child.driver(ready(()))).poll());
         }),
     ];
     for (case, end) in ends {
         for told_first in [false, true] {
             let parent = owner();
             let (child, sibling) = (child(&parent), child(&parent));
-            let mut driven = Driven::new(parent.tear_down(ready(())));
+            let mut driven = Driven::new(parent.driver(ready(())));
             if told_first {
                 parent.dispose(Ending::dispose());
                 assert!(!driven.poll(), "{case}: the control");
@@ -259,11 +259,11 @@ fn last_runs_when_the_children_are_gone() {
             ran.fetch_add(1, Relaxed);
         }
     };
-    let mut driven = Driven::new(parent.tear_down(last));
+    let mut driven = Driven::new(parent.driver(last));
     parent.dispose(Ending::dispose());
     driven.lasts(secs(4));
     assert_eq!(ran.load(Relaxed), 0);
-    assert!(Driven::new(child.tear_down(ready(()))).poll());
+    assert!(Driven::new(child.driver(ready(()))).poll());
     assert!(driven.poll());
     assert_eq!(ran.load(Relaxed), 1);
 }
@@ -328,7 +328,7 @@ fn dead_then_the_last_words_then_completed() {
             }
         };
         let mut driver = (case != "forced, before it is driven")
-            .then(|| Box::pin(owner.tear_down(last).watchdog(secs(1)).timer(clock.clone())));
+            .then(|| Box::pin(owner.driver(last).watchdog(secs(1)).timer(clock.clone())));
         if case == "forced by its last code" {
             // Its own timers are running while it forces: this one is told by the driver's end.
             completed = owner.teardown().completed();
@@ -360,7 +360,7 @@ fn any_number_waits_for_the_end() {
     }
     owner.dispose(Ending::dispose());
     assert!(tasks.iter().all(|(task, _)| task.wakes() == 0), "told to end is not ended");
-    assert!(Driven::new(owner.tear_down(ready(()))).poll());
+    assert!(Driven::new(owner.driver(ready(()))).poll());
     assert!(tasks.iter().all(|(task, _)| task.wakes() == 1));
 }
 
@@ -378,7 +378,7 @@ fn a_driver_that_is_dropped_at_any_level_is_followed_by_another() {
             let _token = token;
             pending().await
         };
-        let mut driver = Box::pin(owner.tear_down(last).timer(clock.clone()));
+        let mut driver = Box::pin(owner.driver(last).timer(clock.clone()));
         assert!(poll(&mut driver, &task.1).is_pending());
         assert_eq!((owner.level(), alive.get()), (level, 1));
         drop(driver);
@@ -398,7 +398,7 @@ fn a_driver_that_is_dropped_at_any_level_is_followed_by_another() {
     drop_at(RunLevel::ShutDown);
 
     // In mid-death: a driver that looks while the last words are said waits for the completion.
-    let (driver, said) = (owner.tear_down(pending()).timer(clock.clone()), Arc::clone(&words));
+    let (driver, said) = (owner.driver(pending()).timer(clock.clone()), Arc::clone(&words));
     let driver = Arc::new(Mutex::new(Some(Box::pin(driver))));
     let during = Arc::clone(&driver);
     owner.on_death(move || {
@@ -406,9 +406,9 @@ fn a_driver_that_is_dropped_at_any_level_is_followed_by_another() {
         assert!(poll(&mut during, Waker::noop()).is_pending());
         said.fetch_add(1, Relaxed);
     });
-    let mut driven = Driven::new(owner.tear_down(ready(())));
+    let mut driven = Driven::new(owner.driver(ready(())));
     assert_eq!(driven.ends(), Duration::ZERO);
-    assert!(Driven::new(owner.tear_down(pending())).poll(), "and one that comes when all is over");
+    assert!(Driven::new(owner.driver(pending())).poll(), "and one that comes when all is over");
     assert_eq!(words.load(Relaxed), 1);
     assert!(driver.lock().unwrap().is_none());
 }
@@ -421,9 +421,9 @@ fn two_drivers_end_it_once() {
     let words = Arc::new(AtomicUsize::new(0));
     let said = Arc::clone(&words);
     owner.on_death(move || _ = said.fetch_add(1, Relaxed));
-    let mut hangs = Driven::new(owner.tear_down(pending::<()>()));
+    let mut hangs = Driven::new(owner.driver(pending::<()>()));
     let turns = AtomicUsize::new(0);
-    let mut ends = Driven::new(owner.tear_down(poll_fn(|_| match turns.fetch_add(1, Relaxed) {
+    let mut ends = Driven::new(owner.driver(poll_fn(|_| match turns.fetch_add(1, Relaxed) {
         0 => Poll::Pending,
         _ => Poll::Ready(()),
     })));
@@ -441,19 +441,19 @@ fn while_its_last_code_runs_its_parent_speaks_for_it() {
         let parent = owner();
         let owner = child(&parent);
         let grandchild = child(&owner);
-        let mut driven = Driven::new(owner.tear_down(pending()));
-        let voices = |driven: &mut Driven<_>| {
+        let mut driven = Driven::new(owner.driver(pending()));
+        let level_and_path = |driven: &mut Driven<_>| {
             assert!(!driven.poll());
             (owner.level(), owner.reply_path())
         };
-        assert_eq!(voices(&mut driven), (RunLevel::Starting, ReplyPath::Owner));
+        assert_eq!(level_and_path(&mut driven), (RunLevel::Starting, ReplyPath::Owner));
         owner.dispose(Ending::recycle());
-        assert_eq!(voices(&mut driven), (RunLevel::DisposeHosted, ReplyPath::Owner));
+        assert_eq!(level_and_path(&mut driven), (RunLevel::DisposeHosted, ReplyPath::Owner));
         drop(grandchild);
         if parent_ends {
             parent.dispose(Ending::dispose());
         }
         let reply_path = if parent_ends { ReplyPath::InProcess } else { ReplyPath::Parent };
-        assert_eq!(voices(&mut driven), (RunLevel::ShutDown, reply_path));
+        assert_eq!(level_and_path(&mut driven), (RunLevel::ShutDown, reply_path));
     }
 }

@@ -77,7 +77,7 @@ fn each_state_tells_its_own() {
     assert_eq!(told(&targets, 8, now), Promise);
     targets.register(7, 2);
     assert_eq!(told(&targets, 7, now), Delivered);
-    assert!(targets.lose(&7, &2, now));
+    assert!(targets.mark_disconnected(&7, &2, now));
     assert_eq!(told(&targets, 7, now), Promise);
 }
 
@@ -91,7 +91,7 @@ fn a_fresh_registration_clears_the_tombstone_for_good() {
     targets.expire(now + 2 * LIFE);
     assert_eq!(told(&targets, 7, now + 2 * LIFE), Delivered);
     // Nor is a later roll taken for the goodbye.
-    targets.lose(&7, &2, now);
+    targets.mark_disconnected(&7, &2, now);
     assert_eq!(told(&targets, 7, now), Promise);
 }
 
@@ -106,7 +106,7 @@ fn a_late_goodbye_of_a_predecessor_hits_nobody() {
     assert_eq!(targets.remembered(), 0);
 
     // A successor in the middle of a roll.
-    assert!(targets.lose(&7, &2, now));
+    assert!(targets.mark_disconnected(&7, &2, now));
     assert!(!targets.release(&7, &1, now));
     assert_eq!(told(&targets, 7, now), Promise);
     targets.register(7, 3);
@@ -122,7 +122,7 @@ fn a_late_goodbye_of_a_predecessor_hits_nobody() {
     assert!(targets.release(&7, &2, now));
     assert_eq!(told(&targets, 7, now), Released);
     let mut targets = registered(7, 2);
-    assert!(targets.lose(&7, &2, now) && targets.release(&7, &2, now));
+    assert!(targets.mark_disconnected(&7, &2, now) && targets.release(&7, &2, now));
     assert_eq!(told(&targets, 7, now), Released);
 }
 
@@ -130,11 +130,11 @@ fn a_late_goodbye_of_a_predecessor_hits_nobody() {
 fn a_late_loss_hits_nobody() {
     let (mut targets, now) = (registered(7, 1), Instant::now());
     targets.register(7, 2);
-    assert!(!targets.lose(&7, &1, now));
+    assert!(!targets.mark_disconnected(&7, &1, now));
     assert_eq!(told(&targets, 7, now), Delivered);
     // The connection is cut after the goodbye: the goodbye stands.
     assert!(targets.release(&7, &2, now));
-    assert!(!targets.lose(&7, &2, now));
+    assert!(!targets.mark_disconnected(&7, &2, now));
     assert_eq!(told(&targets, 7, now), Released);
 }
 
@@ -145,18 +145,18 @@ fn the_goodbye_of_an_unknown_leaves_nothing() {
     assert!(!targets.release(&8, &1, now));
     assert_eq!((told(&targets, 8, now), targets.remembered()), (Promise, 0));
 
-    assert!(targets.lose(&7, &1, now));
+    assert!(targets.mark_disconnected(&7, &1, now));
     assert!(!targets.release(&7, &1, now + LIFE)); // forgotten at this very instant
     assert_eq!((told(&targets, 7, now + LIFE), targets.remembered()), (Promise, 0));
     let mut targets = registered(7, 1);
-    assert!(targets.lose(&7, &1, now));
+    assert!(targets.mark_disconnected(&7, &1, now));
     assert!(targets.release(&7, &1, now + LIFE - INSTANT)); // the control
 }
 
 #[test]
 fn a_tombstone_lives_from_its_goodbye_to_the_instant() {
     let (mut targets, now) = (registered(7, 1), Instant::now());
-    targets.lose(&7, &1, now);
+    targets.mark_disconnected(&7, &1, now);
     let goodbye = now + Duration::from_secs(60);
     targets.release(&7, &1, goodbye);
     assert!(!targets.release(&7, &1, goodbye + LIFE / 2), "said before: it changes nothing");
@@ -293,7 +293,7 @@ proptest! {
                         }
                         _ => false,
                     };
-                    let call = if goodbye { DeliveryTargets::release } else { DeliveryTargets::lose };
+                    let call = if goodbye { DeliveryTargets::release } else { DeliveryTargets::mark_disconnected };
                     prop_assert_eq!(call(&mut targets, &key, &registration, at(now)), changed);
                     let mut gone: Vec<_> = model.iter()
                         .filter_map(|(key, known)| Some((known.gone?.2, *key)))

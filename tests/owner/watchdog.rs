@@ -9,7 +9,7 @@ use crate::support::{
     heard::Heard,
 };
 use rideout::{
-    owner::{Ending, Lifecycle, RunLevel, TearingDown},
+    owner::{Driver, Ending, Lifecycle, RunLevel},
     time::Timer,
 };
 use tracing::Level;
@@ -27,7 +27,7 @@ fn the_watchdog_forces_an_end_that_hangs() {
         let _token = token;
         pending().await
     };
-    let mut driven = Driven::new(parent.tear_down(last));
+    let mut driven = Driven::new(parent.driver(last));
     parent.dispose(Ending::dispose());
     driven.lasts(secs(5));
     driven.lasts(secs(8));
@@ -52,7 +52,7 @@ fn progress_restarts_the_watchdog() {
     let parent = owner();
     let reply = parent.pending();
     let mut children: Vec<_> = (0..3).map(|_| child(&parent)).collect();
-    let driver = parent.tear_down(pending()).quiesce(secs(60)).children(secs(60));
+    let driver = parent.driver(pending()).quiesce(secs(60)).children(secs(60));
     let mut driven = Driven::new(driver);
     parent.dispose(Ending::dispose());
     driven.lasts(secs(7));
@@ -72,7 +72,7 @@ fn an_end_takes_thirty_two_seconds_in_all() {
     let heard = Heard::begin();
     let parent = owner();
     let mut children: Vec<_> = (0..100).map(|_| child(&parent)).collect();
-    let mut driven = Driven::new(parent.tear_down(ready(())).children(Duration::MAX));
+    let mut driven = Driven::new(parent.driver(ready(())).children(Duration::MAX));
     parent.dispose(Ending::dispose());
     while driven.clock.elapsed() < secs(32) {
         driven.lasts(secs(1));
@@ -89,7 +89,7 @@ fn an_end_in_time_is_not_forced() {
     let heard = Heard::begin();
     let (owner, clock) = (owner(), Clock::new());
     let sleep = clock.sleep(ms(7_999));
-    let mut driver = Box::pin(owner.tear_down(sleep).timer(clock.clone()));
+    let mut driver = Box::pin(owner.driver(sleep).timer(clock.clone()));
     owner.dispose(Ending::dispose());
     assert!(poll(&mut driver, Waker::noop()).is_pending());
     let made = clock.made();
@@ -106,23 +106,20 @@ fn an_end_in_time_is_not_forced() {
 /// Limits of nothing and without end, each alone: exact instants, no panic, no spin.
 #[test]
 fn any_limit_is_safe() {
-    type Set = fn(
-        TearingDown<std::future::Pending<()>>,
-        Duration,
-    ) -> TearingDown<std::future::Pending<()>>;
+    type Set = fn(Driver<std::future::Pending<()>>, Duration) -> Driver<std::future::Pending<()>>;
     // With nothing, and without end: a reply, a child and the last code all hang.
     let cases: [(Set, u64, u64); 4] = [
-        (TearingDown::quiesce, 5 + 8, 8),
-        (TearingDown::children, 2 + 8, 2 + 8),
-        (TearingDown::watchdog, 0, 2 + 5 + (32 - 7)),
-        (TearingDown::longest, 0, 2 + 5 + 8),
+        (Driver::quiesce, 5 + 8, 8),
+        (Driver::children, 2 + 8, 2 + 8),
+        (Driver::watchdog, 0, 2 + 5 + (32 - 7)),
+        (Driver::longest, 0, 2 + 5 + 8),
     ];
     for (nth, (set, nothing, endless)) in cases.into_iter().enumerate() {
         for (limit, ends) in [(Duration::ZERO, nothing), (Duration::MAX, endless)] {
             let owner = owner();
             let (_reply, _child) = (owner.pending(), child(&owner));
             owner.dispose(Ending::dispose());
-            let mut driven = Driven::new(set(owner.tear_down(pending()), limit));
+            let mut driven = Driven::new(set(owner.driver(pending()), limit));
             assert_eq!(driven.ends(), secs(ends), "{nth}, {limit:?}");
             assert!(owner.was_forced());
         }
@@ -132,7 +129,7 @@ fn any_limit_is_safe() {
     let _reply = owner.pending();
     owner.dispose(Ending::dispose());
     let max = Duration::MAX;
-    let driver = owner.tear_down(pending::<()>()).quiesce(max).children(max).watchdog(max);
+    let driver = owner.driver(pending::<()>()).quiesce(max).children(max).watchdog(max);
     let mut driven = Driven::new(driver.longest(max));
     driven.lasts(secs(1_000_000));
     owner.force();
@@ -147,7 +144,7 @@ async fn tokio_s_clock_takes_any_limit() {
         let owner = owner();
         let _reply = owner.pending();
         owner.dispose(Ending::dispose());
-        owner.tear_down(pending()).quiesce(limit).children(limit).longest(secs(1)).await;
+        owner.driver(pending()).quiesce(limit).children(limit).longest(secs(1)).await;
     }
     assert_eq!(began.elapsed(), secs(2));
 }
@@ -175,7 +172,7 @@ impl tracing::Subscriber for Panics {
 #[test]
 fn a_report_that_panics_holds_no_end_up() {
     let owner_ = owner();
-    let mut driven = Driven::new(owner_.tear_down(pending()));
+    let mut driven = Driven::new(owner_.driver(pending()));
     owner_.dispose(Ending::dispose());
     driven.lasts(secs(8));
     tracing::subscriber::with_default(Panics, || panics(|| driven.poll()));
@@ -208,7 +205,7 @@ fn a_watchdog_that_comes_too_late_says_nothing() {
     let heard = Heard::begin();
     let (owner_, clock) = (owner(), Clock::new());
     let mut driver =
-        Box::pin(owner_.tear_down(pending()).timer(Forces(owner_.clone(), clock.clone())));
+        Box::pin(owner_.driver(pending()).timer(Forces(owner_.clone(), clock.clone())));
     owner_.dispose(Ending::dispose());
     while poll(&mut driver, Waker::noop()).is_pending() {
         clock.skip().expect("it waits for nothing");

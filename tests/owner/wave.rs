@@ -207,7 +207,7 @@ async fn a_child_is_told_before_its_parent() {
         assert!(poll(&mut reached, &waker).is_pending());
         reached
     });
-    let drivers = [&parent, &child].map(|it| tokio::spawn(it.tear_down(async {})));
+    let drivers = [&parent, &child].map(|it| tokio::spawn(it.driver(async {})));
     waves.land(|| [parent.clone(), child.clone()], landing()).await;
     assert_eq!(*told.lock().unwrap(), ["child", "parent"]);
     assert!(child.ending().unwrap().is_announced());

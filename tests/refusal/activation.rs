@@ -89,6 +89,7 @@ fn stream_ids_read_back() {
     }
 }
 
+#[cfg(feature = "serde")]
 #[test]
 fn json_is_checked_too() {
     let activation: Activation = "0d".parse().unwrap();
@@ -141,4 +142,61 @@ fn two_processes_do_not_mint_alike() {
     let (one, two) = (minted(), minted());
     assert_ne!(one[0], two[0]);
     assert_ne!(one[1], two[1]);
+}
+
+#[test]
+fn a_number_is_its_32_digits() {
+    assert_eq!(Activation::from(0).as_str(), "0".repeat(32));
+    assert_eq!(Activation::from(0x0d).as_str(), format!("{}0D", "0".repeat(30)));
+    assert_eq!(Activation::from(u128::MAX).as_str(), "F".repeat(32));
+}
+
+#[test]
+fn a_uuid_is_its_number_and_has_one_form() {
+    let number = Activation::from(0x0000_4567_e89b_12d3_a456_4266_1417_400f);
+    for text in ["00004567-e89b-12d3-a456-42661417400f", "00004567-E89B-12D3-A456-42661417400F"] {
+        assert_eq!(Activation::from_uuid(text).as_ref(), Ok(&number), "{text}");
+    }
+    for bad in [
+        "",
+        "----",
+        "00004567e89b12d3a45642661417400f",
+        "00004567-e89b-12d3-a456-42661417400",
+        "00004567-e89b-12d3-a456-42661417400ff",
+        "0000456-7e89b-12d3-a456-42661417400f",
+        "00004567-e89b-12d3-a456-42661417400g",
+        "+0004567-e89b-12d3-a456-42661417400f",
+        "00004567-e89b-12d3-a456-42661417400f-",
+        "{00004567-e89b-12d3-a456-42661417400f}",
+        "urn:uuid:00004567-e89b-12d3-a456-42661417400f",
+        " 00004567-e89b-12d3-a456-42661417400f",
+        "00004567–e89b–12d3–a456–42661417400f",
+    ] {
+        let error = Activation::from_uuid(bad).expect_err(bad);
+        assert!(error.to_string().starts_with(&format!("uuid is {bad:?}, expected 8, 4, 4, 4")));
+    }
+}
+
+/// The values are contract: an observer in another process, and another build, makes the same ones. The
+/// first three are the published ones of FNV-1a.
+#[test]
+fn a_text_gives_the_same_identity_for_ever() {
+    for (text, digits) in [
+        ("", "6C62272E07BB014262B821756295C58D"),
+        ("a", "D228CB696F1A8CAF78912B704E4A8964"),
+        ("foobar", "343E1662793C64BF6F0D3597BA446F18"),
+        ("broker-3/epoch 17", "8F69584E84D29DA6B8F1B8E8BA6AD29A"),
+        ("é", "088093BF9EAB1BE95AA0733054C70821"),
+    ] {
+        assert_eq!(Activation::of_text(text).as_str(), digits, "{text}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn two_texts_are_two_identities(one in ".{0,20}", other in ".{0,20}") {
+        let (a, b) = (Activation::of_text(&one), Activation::of_text(&other));
+        prop_assert_eq!(a == b, one == other);
+        prop_assert_eq!(a.as_str().parse(), Ok(a.clone()));
+    }
 }

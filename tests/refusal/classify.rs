@@ -6,8 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use rideout::{
-    Activation, Address, Classify, Closing, Judged, Kind, Party, Refusal, Rejection, Ruling,
-    Speaker,
+    Activation, Address, Classify, Closing, Kind, Party, Refusal, Rejection, Ruling, Seam, Speaker,
 };
 
 fn address(text: &str) -> Address {
@@ -21,7 +20,7 @@ fn activation(digits: &str) -> Activation {
 #[test]
 fn a_kind_that_is_present_wins_over_any_text() {
     let x = address("x");
-    let promise = Closing::new(x.clone()).activation(activation("AA")).at_the_door("what");
+    let promise = Closing::new(x.clone()).activation(activation("AA")).refuse(Seam::Door, "what");
 
     for &kind in Kind::ALL {
         for message in [&*promise.message, "", "Host is shutting down, cannot route to x", "no"] {
@@ -46,7 +45,7 @@ fn the_hint_travels_with_a_promise() {
     let hint = Duration::from_secs(2);
 
     for refusal in [
-        Closing::new(x.clone()).at_the_door("what"),
+        Closing::new(x.clone()).refuse(Seam::Door, "what"),
         Refusal::host_cannot_route(&x),
         Refusal::new(Kind::ShuttingDown, ""),
         Refusal::from_text(Refusal::mesh_cannot_route(&x).message),
@@ -62,7 +61,7 @@ fn the_hint_travels_with_a_promise() {
 #[test]
 fn wrappers_rule_like_what_they_hold() {
     let x = address("x");
-    let refusal = Closing::new(x.clone()).activation(activation("AA")).at_the_door("what");
+    let refusal = Closing::new(x.clone()).activation(activation("AA")).refuse(Seam::Door, "what");
     let ruling = refusal.classify(&x);
 
     fn by_reference(error: impl Classify, asked: &Address) -> Ruling {
@@ -80,30 +79,6 @@ fn wrappers_rule_like_what_they_hold() {
     takes_part::<Infallible>();
 }
 
-#[test]
-fn a_foreign_error_is_judged_by_its_user_and_shown_as_itself() {
-    let x = address("x");
-    let cause = io::Error::new(io::ErrorKind::ConnectionReset, "cut");
-
-    let judged = Judged::promise(cause, Rejection::by_route());
-    assert_eq!(judged.classify(&x), Ruling::Promise(Rejection::by_route()));
-    assert_eq!(judged.to_string(), "cut");
-
-    #[derive(Debug, thiserror::Error)]
-    #[error("outer")]
-    struct Outer(#[source] Refusal);
-    let verdict = Judged::verdict(Outer(Refusal::from_text("inner")), Kind::Failed);
-    assert_eq!(verdict.classify(&x), Ruling::Verdict(Kind::Failed));
-    // Its source is the source of the error, not the error once more.
-    assert_eq!(verdict.source().unwrap().to_string(), "inner");
-
-    // An error that is no `Error`, as those of some crates, takes part as well.
-    assert_eq!(
-        Judged::verdict("no", Kind::Forbidden).classify(&x),
-        Ruling::Verdict(Kind::Forbidden)
-    );
-}
-
 proptest! {
     // C17: nothing but a promise is ridden, whatever else the refusal says.
     #[test]
@@ -111,7 +86,7 @@ proptest! {
         kind in prop::sample::select(Kind::ALL.to_vec()),
         message in prop_oneof![
             ".{0,40}",
-            Just(Closing::new(address("x")).accepted("what").message),
+            Just(Closing::new(address("x")).refuse(Seam::Mailbox, "what").message),
             Just("Hub x is shutting down (activation #AA)".to_owned()),
             Just("Mesh is shutting down, cannot route to x".to_owned()),
         ],
@@ -135,6 +110,7 @@ proptest! {
                 prop_assert_eq!(of, kind);
                 prop_assert!(!refusal.is_never_applied(&address("x")));
             }
+            other => panic!("what is {other:?}?"),
         }
     }
 }
@@ -163,6 +139,7 @@ fn printed(ruling: Ruling) -> (String, Value) {
             let activation = speaker.activation().map_or(Value::Null, |a| a.as_str().into());
             (speaker.party().to_string(), activation)
         }
+        other => panic!("what is {other:?}?"),
     }
 }
 

@@ -1,9 +1,12 @@
 //! Text of any kind is read as the rules are worded, in linear time, and promises nothing (R6).
 
-use crate::worded;
+use crate::{hostile_words, worded};
 use proptest::prelude::*;
 
-use rideout::{Activation, Address, Closing, Kind, Refusal, Speaker, refusal::answered_by};
+use rideout::{
+    Activation, Address, Closing, Kind, Refusal, Speaker,
+    refusal::{Wording, answered_by},
+};
 
 fn address(text: &str) -> Address {
     text.parse().unwrap()
@@ -12,8 +15,8 @@ fn address(text: &str) -> Address {
 /// The words of the sentence, in any order, and anything between them.
 fn hostile() -> impl Strategy<Value = String> {
     let part = prop_oneof![
-        3 => prop::sample::select(&worded::WORDS[..4]).prop_map(str::to_owned),
-        4 => prop::sample::select(&worded::WORDS[..]).prop_map(str::to_owned),
+        3 => prop::sample::select(&hostile_words::WORDS[..4]).prop_map(str::to_owned),
+        4 => prop::sample::select(&hostile_words::WORDS[..]).prop_map(str::to_owned),
         1 => ".{0,6}",
     ];
     prop::collection::vec(part, 0..12).prop_map(|parts| parts.concat())
@@ -39,7 +42,8 @@ proptest! {
         let mut closing = Closing::new(owner.clone()).detail(detail);
         closing = activation.clone().into_iter().fold(closing, Closing::activation);
         closing = if stopping { closing.host_stopping() } else { closing };
-        let refusal = if door { closing.at_the_door(&what) } else { closing.accepted(&what) };
+        let wording = if door { Wording::turned_away(&what) } else { Wording::accepted(&what) };
+        let refusal = closing.refuse(wording, &what);
 
         // With its fields, and as the text alone, relayed.
         let relayed = format!("Delivery to '{owner}' failed: {}", refusal.message);
@@ -112,7 +116,8 @@ fn ten_megabytes_are_read_in_one_pass() {
     }
 
     for part in ["Hub ", " is shutting down", "activation #", "\n"] {
-        let minted = Closing::new(address("y")).at_the_door(&most(part)).message;
+        let minted =
+            Closing::new(address("y")).refuse(Wording::turned_away(&most(part)), part).message;
         assert_eq!(minted.matches("Hub ").count(), 1);
     }
 }

@@ -4,10 +4,12 @@ mod activation;
 mod address;
 mod classify;
 mod hostile_text;
+mod hostile_words;
 mod refusal_log;
 mod refusals;
 mod seam;
 mod sentence;
 mod shape;
+#[cfg(feature = "serde")]
 mod wire;
 mod worded;

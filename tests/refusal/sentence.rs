@@ -2,7 +2,10 @@
 
 use std::{fs, path::Path};
 
-use rideout::{Activation, Address, Closing, Kind, Refusal, Speaker, refusal::answered_by};
+use rideout::{
+    Activation, Address, Closing, Kind, Refusal, Seam, Speaker,
+    refusal::{Wording, answered_by},
+};
 
 fn address(text: &str) -> Address {
     text.parse().unwrap()
@@ -25,43 +28,43 @@ fn the_sentences_are_these() {
     let bare = Closing::new(x.clone());
     let tagged = bare.clone().activation("017DA86C".parse().unwrap());
     let dead = tagged.clone().detail("RunLevel=Dead");
-    let what = "cannot process SubscribeRequest";
+    let what = "SubscribeRequest";
 
     for (refusal, message) in [
         (
-            bare.at_the_door(what),
+            bare.refuse(Seam::Door, what),
             "Hub prices/eur~h is shutting down — cannot process SubscribeRequest; \
              the address may reactivate (recycle / restart). Rejecting now.",
         ),
         (
-            tagged.at_the_door(what),
+            tagged.refuse(Seam::Door, what),
             "Hub prices/eur~h is shutting down (activation #017DA86C) — cannot process \
              SubscribeRequest; the address may reactivate (recycle / restart). Rejecting now.",
         ),
         (
-            dead.at_the_door(what),
+            dead.refuse(Seam::Door, what),
             "Hub prices/eur~h is shutting down (RunLevel=Dead, activation #017DA86C) — cannot \
              process SubscribeRequest; the address may reactivate (recycle / restart). Rejecting now.",
         ),
         (
-            dead.accepted("2 gates never opened"),
+            dead.refuse(Wording::accepted("2 gates never"), "opened"),
             "Hub prices/eur~h is shutting down (RunLevel=Dead, activation #017DA86C) — 2 gates never \
              opened. The address may reactivate (recycle / restart); retry to get the authoritative \
              answer.",
         ),
         (
-            dead.clone().host_stopping().at_the_door(what),
+            dead.clone().host_stopping().refuse(Seam::Door, what),
             "Hub prices/eur~h is shutting down (RunLevel=Dead, activation #017DA86C, its host is \
              stopping) — cannot process SubscribeRequest; the address may reactivate (recycle / \
              restart). Rejecting now.",
         ),
         (
-            bare.clone().host_stopping().at_the_door(what),
+            bare.clone().host_stopping().refuse(Seam::Door, what),
             "Hub prices/eur~h is shutting down (its host is stopping) — cannot process \
              SubscribeRequest; the address may reactivate (recycle / restart). Rejecting now.",
         ),
         (
-            bare.clone().detail("RunLevel=Dead").at_the_door(what),
+            bare.clone().detail("RunLevel=Dead").refuse(Seam::Door, what),
             "Hub prices/eur~h is shutting down (RunLevel=Dead) — cannot process SubscribeRequest; \
              the address may reactivate (recycle / restart). Rejecting now.",
         ),
@@ -92,10 +95,13 @@ fn free_text_adds_no_word_not_even_at_the_seams() {
         "Host is shutting down, cannot route to y",
     ] {
         for refusal in [
-            closing.clone().detail(free).at_the_door("what"),
-            closing.at_the_door(free),
-            closing.accepted(free),
-            closing.clone().detail(free).accepted(free),
+            closing.clone().detail(free).refuse(Seam::Door, "what"),
+            closing.refuse(Wording::turned_away(free), "what"),
+            closing.refuse(Wording::turned_away(free), free),
+            closing.refuse(Wording::accepted(free), free),
+            closing.refuse(Seam::Mailbox, free),
+            closing.clone().detail(free).refuse(Seam::Mailbox, free),
+            closing.clone().detail(free).refuse(Wording::accepted(free), free),
         ] {
             let message = refusal.message;
             assert_eq!(message.matches("Hub ").count(), 1, "{message}");
@@ -107,8 +113,8 @@ fn free_text_adds_no_word_not_even_at_the_seams() {
         }
     }
     assert_eq!(
-        closing.accepted(y).message,
-        "Hub x is shutting down (activation #AA) — hub y Is shutting down (Activation #BB). The \
+        closing.refuse(Seam::Mailbox, y).message,
+        "Hub x is shutting down (activation #AA) — cannot finish hub y Is shutting down (Activation #BB). The \
          address may reactivate (recycle / restart); retry to get the authoritative answer."
     );
 }
@@ -116,7 +122,7 @@ fn free_text_adds_no_word_not_even_at_the_seams() {
 #[test]
 fn harmless_free_text_is_kept_to_the_letter() {
     let free = "gates «a», ‘b’ — asked by ops (why: \"moved\"); hub down, activation no. 7";
-    let message = Closing::new(address("x")).detail(free).accepted(free).message;
+    let message = Closing::new(address("x")).detail(free).refuse(Seam::Mailbox, free).message;
     assert_eq!(message.matches(free).count(), 2, "{message}");
 }
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use rideout::{
-    Activation, Address, Closing, Kind, News, Refusal,
+    Activation, Address, Closing, Kind, News, Refusal, Seam,
     owner::{DeliveryTargets, Evictions},
 };
 
@@ -24,7 +24,7 @@ fn decoded(json: Value) -> Refusal {
 
 /// A refusal at x's door, by its activation AA, as text.
 fn sentence() -> String {
-    Closing::new(address("x")).activation(activation("AA")).at_the_door("what").message
+    Closing::new(address("x")).activation(activation("AA")).refuse(Seam::Door, "what").message
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn what_is_no_known_name_is_unknown_and_a_verdict() {
 fn every_field_goes_through_json_and_back() {
     let refusal = Closing::new(address("x"))
         .activation(activation("0d"))
-        .at_the_door("what")
+        .refuse(Seam::Door, "what")
         .with_retry_after(Duration::from_millis(1500))
         .with_target_unserved()
         .with_released();
@@ -202,7 +202,7 @@ proptest! {
 /// What arrives of a refused delivery, and whether it evicts (R50).
 fn evicts(json: Value) -> bool {
     let client = address("clients/7");
-    Evictions::new(address("x")).refused(&client, &decoded(json), Instant::now())
+    Evictions::new(address("x")).refused(&1, &client, &decoded(json), Instant::now())
 }
 
 /// What is said of a client that is closed, and of one that is in the middle of a roll.

@@ -15,7 +15,7 @@ use loom::{
     },
     thread::{self, JoinHandle},
 };
-use rideout_under_loom::{Activation, Closing, News, Refusal, Teardown};
+use rideout_under_loom::{Activation, Closing, News, Refusal, Seam, Teardown};
 
 use crate::common::yields;
 
@@ -150,7 +150,9 @@ pub(crate) fn activation(owner: usize) -> Activation {
 }
 
 fn refusal() -> Refusal {
-    Closing::new("prices/eur".parse().unwrap()).activation(activation(0)).at_the_door("Subscribe")
+    Closing::new("prices/eur".parse().unwrap())
+        .activation(activation(0))
+        .refuse(Seam::Door, "Subscribe")
 }
 
 /// A subscription: one item, which says who serves it, and silence.

@@ -16,12 +16,12 @@ use loom::{
     },
     thread::{self, JoinHandle},
 };
-use rideout_under_loom::{Budget, Carrier, CarrierExt, Charge, Judged, Kind, Rejection, RideError};
+use rideout_under_loom::{Budget, Carrier, CarrierExt, Charge, Kind, Rejection, RideError, Ruling};
 
 use crate::common::yields;
 
-pub(crate) type Answer = Option<Result<(), RideError<Judged<()>>>>;
-pub(crate) type Chain = Pin<Box<dyn Stream<Item = Result<(), RideError<Judged<()>>>>>>;
+pub(crate) type Answer = Option<Result<(), RideError<Ruling>>>;
+pub(crate) type Chain = Pin<Box<dyn Stream<Item = Result<(), RideError<Ruling>>>>>;
 
 /// A carrier, what its triggers want, and what each ask saw of it.
 pub(crate) struct World {
@@ -151,7 +151,7 @@ impl World {
 pub(crate) fn attempt(
     world: Arc<World>,
     charge: Charge,
-) -> impl Future<Output = Result<(), Judged<()>>> {
+) -> impl Future<Output = Result<(), Ruling>> {
     let mut ask = Box::pin(ask(Arc::clone(&world), charge));
     let mut out = None;
     poll_fn(move |cx| {
@@ -160,7 +160,7 @@ pub(crate) fn attempt(
     })
 }
 
-async fn ask(world: Arc<World>, charge: Charge) -> Result<(), Judged<()>> {
+async fn ask(world: Arc<World>, charge: Charge) -> Result<(), Ruling> {
     if world.script.says_when {
         world.carrier.asking();
     }
@@ -169,11 +169,11 @@ async fn ask(world: Arc<World>, charge: Charge) -> Result<(), Judged<()>> {
         yields().await;
     }
     if world.script.ends && asks == 1 {
-        Err(Judged::verdict((), Kind::NotFound))
+        Err(Ruling::Verdict(Kind::NotFound))
     } else if asks > world.script.refuses {
         Ok(())
     } else {
-        Err(Judged::promise((), Rejection::by_route()))
+        Err(Ruling::Promise(Rejection::by_route()))
     }
 }
 
@@ -181,7 +181,13 @@ async fn ask(world: Arc<World>, charge: Charge) -> Result<(), Judged<()>> {
 pub(crate) fn chain(world: &Arc<World>) -> Chain {
     let (carrier, world) = (&world.carrier, Arc::clone(world));
     let probe = move |charge| attempt(Arc::clone(&world), charge);
-    Box::pin(carrier.triggers().charge(carrier).defer(probe).concat_attempts(carrier))
+    Box::pin(
+        carrier
+            .triggers()
+            .charge(carrier)
+            .defer(probe)
+            .concat_attempts_by(carrier, |it, _| it.clone()),
+    )
 }
 
 /// Waits for the next answer.

@@ -4,49 +4,51 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use super::{Lifecycle, RunLevel, State};
-use crate::monitor::Ticket;
-
-/// A place among those who wait on a lifetime, given back when it is dropped.
-pub(super) struct Waiter {
-    pub(super) lifecycle: Lifecycle,
-    ticket: Ticket,
-}
-
-impl Waiter {
-    pub(super) fn new(lifecycle: &Lifecycle) -> Self {
-        Self { lifecycle: lifecycle.clone(), ticket: Ticket::default() }
-    }
-
-    pub(super) fn poll(
-        &mut self,
-        cx: &mut Context<'_>,
-        question: impl Fn(&State) -> bool,
-    ) -> Poll<()> {
-        let state = &self.lifecycle.shared.state;
-        state.poll(&mut self.ticket, cx, |state| question(state).then_some(()))
-    }
-}
-
-impl Drop for Waiter {
-    fn drop(&mut self) {
-        self.lifecycle.shared.state.forget(&mut self.ticket);
-    }
-}
+use super::{Lifecycle, RunLevel, waiter::Waiter};
 
 /// Future for the [`Lifecycle::reached`] method.
 ///
 /// Once ready it stays ready: it may be polled again.
 #[must_use = "futures do nothing unless polled"]
 pub struct Reached {
-    pub(super) waiter: Waiter,
-    pub(super) level: RunLevel,
+    waiter: Waiter,
+    level: RunLevel,
+}
+
+impl Lifecycle {
+    /// Returns a future that is ready once it is at `level` or beyond; at once where it is already.
+    ///
+    /// It holds the lifetime as a handle does. To wait for the end without that, wait for its
+    /// [`teardown`](Lifecycle::teardown).
+    ///
+    /// # Cancel safety
+    ///
+    /// Cancel safe: the future owns nothing but its place among those who wait.
+    ///
+    /// # Examples
+    ///
+    /// The loop of an owner ends when it is told to:
+    ///
+    /// ```
+    /// use rideout::owner::{Ending, Lifecycle, RunLevel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let owner = Lifecycle::new("prices/eur".parse()?);
+    /// owner.dispose(Ending::dispose());
+    /// owner.reached(RunLevel::DisposeHosted).await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn reached(&self, level: RunLevel) -> Reached {
+        Reached { waiter: Waiter::new(self), level }
+    }
 }
 
 impl fmt::Debug for Reached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reached")
-            .field("lifecycle", &self.waiter.lifecycle)
+            .field("lifecycle", self.waiter.lifecycle())
             .field("level", &self.level)
             .finish()
     }

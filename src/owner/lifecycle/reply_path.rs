@@ -1,3 +1,5 @@
+use super::{Lifecycle, RunLevel};
+
 /// By whose means a refusal is sent (`R40`).
 ///
 /// # Examples
@@ -24,4 +26,17 @@ pub enum ReplyPath {
     Parent,
     /// Both are going: it reaches those alone who wait in this process, and them directly.
     InProcess,
+}
+
+impl Lifecycle {
+    /// Returns by whose means a refusal of its is sent now.
+    pub fn reply_path(&self) -> ReplyPath {
+        if self.level() < RunLevel::ShutDown {
+            return ReplyPath::Owner;
+        }
+        match self.parent() {
+            Some(parent) if parent.level() < RunLevel::DisposeHosted => ReplyPath::Parent,
+            _ => ReplyPath::InProcess,
+        }
+    }
 }

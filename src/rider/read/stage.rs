@@ -7,7 +7,7 @@ use std::{
 
 use pin_project::pin_project;
 
-use crate::unwind::mended;
+use crate::unwind::repaired_on_panic;
 
 /// Where a read is. What is over, by a panic too, makes way for the next ask.
 #[pin_project(project = StageProj)]
@@ -27,7 +27,7 @@ pub(super) enum Stage<Fut, Sl> {
 impl<Fut: Future, Sl> Stage<Fut, Sl> {
     /// Polls the ask. When it is over, by a panic too, the next one may go out.
     pub(super) fn poll_ask(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Fut::Output> {
-        let polled = mended(self.as_mut(), Stage::due, |stage| match stage.project() {
+        let polled = repaired_on_panic(self.as_mut(), Stage::due, |stage| match stage.project() {
             StageProj::Asking(ask) => ask.poll(cx),
             _ => Poll::Pending,
         });
@@ -41,7 +41,7 @@ impl<Fut: Future, Sl> Stage<Fut, Sl> {
 impl<Fut, Sl: Future<Output = ()>> Stage<Fut, Sl> {
     /// Polls its sleep. When that is over, by a panic too, the ask may go out.
     pub(super) fn poll_sleep(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let polled = mended(self.as_mut(), Stage::due, |stage| match stage.project() {
+        let polled = repaired_on_panic(self.as_mut(), Stage::due, |stage| match stage.project() {
             StageProj::Resting(sleep) | StageProj::Spread(sleep) => sleep.poll(cx),
             _ => Poll::Pending,
         });

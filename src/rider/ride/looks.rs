@@ -1,29 +1,31 @@
 //! The four looks of a turn: chain, stream, news, timers.
 
 use std::{
-    fmt,
     pin::Pin,
     task::{Context, Poll},
 };
 
 use futures_core::Stream;
 
-use super::{LOOK_AFTER, PhaseOf, Ride, Turn};
+use super::{PhaseOf, Ride, Turn};
 use crate::{
-    carrier::RideError,
-    classify::{Classify, Ruling},
+    carrier::End,
+    classify::Ruling,
     refusal::{News, Rejection},
     rider::{
-        Join, Phase, Source,
+        ask::Source,
         attempt::{Stage, StageProj},
+        join::Join,
+        phase::Phase,
+        state::LOOK_AFTER,
     },
     time::Timer,
-    unwind::guarded,
+    unwind::poll_guarded,
 };
 
 impl<A, J, N, P, T> Ride<A, J, N, P, T>
 where
-    A: Source<P, Error: fmt::Display>,
+    A: Source<P>,
     J: Join,
     N: Stream<Item = News>,
     P: Clone,
@@ -36,7 +38,7 @@ where
         cx: &mut Context<'_>,
     ) -> Turn<Option<PhaseOf<A, P>>> {
         self.state.unheard = 0;
-        self.prove_while_refreshing();
+        self.count_as_answer_while_refreshing();
         match self.chain().poll_next(cx) {
             Poll::Ready(Some(Ok(answer))) => return Turn::Yield(Some(Ok(self.open(live, answer)))),
             Poll::Ready(Some(Err(error))) => return self.fail(error),
@@ -51,7 +53,7 @@ where
                     self.state.began.get_or_insert_with(|| self.timer.now());
                 }
                 if charge.is_uncharged() || shown {
-                    return self.wait(&charge, cx);
+                    return self.begin_wait(&charge, cx);
                 }
                 Turn::Yield(Some(Ok(Phase::RidingOut(charge))))
             }
@@ -71,29 +73,29 @@ where
         cx: &mut Context<'_>,
     ) -> Turn<Option<PhaseOf<A, P>>> {
         let handed_over = self.state.handed_over.take();
-        let poll = || guarded(live.as_mut(), |live| live.poll_next(cx));
+        let poll = || poll_guarded(live.as_mut(), |live| live.poll_next(cx));
         match handed_over.unwrap_or_else(poll) {
             Poll::Pending => Turn::Idle,
-            Poll::Ready(Some(Ok(item))) => match self.state.passes(item) {
+            Poll::Ready(Some(Ok(item))) => match self.state.item_passes(item) {
                 Some(item) => Turn::Yield(Some(Ok(Phase::Live(item)))),
                 None => Turn::Again,
             },
             Poll::Ready(Some(Err(error))) => {
                 // Over, whatever its ruling says, or panics instead.
                 live.set(None);
-                match error.classify(self.state.carrier.address()) {
-                    Ruling::Verdict(_) => Turn::Yield(Some(Err(RideError::Verdict(error)))),
-                    Ruling::Promise(rejection) => self.lose(live, rejection, Some(error)),
+                match (self.state.classify)(&error, self.state.carrier.address()) {
+                    Ruling::Verdict(_) => Turn::Yield(Some(Err(End::Verdict(error).into()))),
+                    Ruling::Promise(rejection) => self.live_has_ended(live, rejection, Some(error)),
                 }
             }
-            Poll::Ready(None) if self.state.re_ask_on_completion => {
+            Poll::Ready(None) if self.state.given.re_ask_on_completion => {
                 let served_by = self.state.served_by().cloned();
-                self.lose(live, Rejection::by_owner(served_by), None)
+                self.live_has_ended(live, Rejection::by_owner(served_by), None)
             }
             Poll::Ready(None) if self.stage().is_some() => {
                 // A refresh is under way, and what it brings goes on where this one completed.
-                self.state.gone = self.state.served_by().cloned();
-                self.put_away(live);
+                self.state.ended_during_refresh = self.state.served_by().cloned();
+                self.close_live(live);
                 Turn::Again
             }
             Poll::Ready(None) => Turn::Yield(None),
@@ -106,11 +108,11 @@ where
         live: Pin<&mut Option<A::Stream>>,
         cx: &mut Context<'_>,
     ) -> bool {
-        match guarded(Pin::new(&mut self.news), |news| news.get_mut().as_mut().poll_next(cx)) {
+        match poll_guarded(Pin::new(&mut self.news), |news| news.get_mut().as_mut().poll_next(cx)) {
             Poll::Ready(Some(news)) => {
                 // An item's turn comes before the next news, however much of it there is.
                 self.state.passed = self.state.passed.min(LOOK_AFTER - 1);
-                self.hear(live, news);
+                self.apply_news(live, news);
                 true
             }
             Poll::Ready(None) => {
@@ -141,7 +143,7 @@ where
         if let Some(StageProj::Asking { limit, .. }) = self.stage()
             && limit.is_none()
         {
-            let sleep = self.sleep(self.state.budget.ask_limit);
+            let sleep = self.sleep(self.state.given.budget.ask_limit);
             self.set_sleep(sleep);
         }
         let over = self.running().map_or(Poll::Pending, |stage| stage.poll_sleep(cx));
@@ -151,7 +153,7 @@ where
         if let Some(error) = self.outlasted() {
             return self.fail(error);
         }
-        if let Some(left) = self.state.cut.take() {
+        if let Some(left) = self.state.left_after_bound.take() {
             // The ride-out that it was cut short for has been answered since, by an item of the
             // subscription that a refresh is to replace.
             let sleep = self.sleep(left);

@@ -1,7 +1,6 @@
 //! An attempt, from its turn to its ask.
 
 use std::{
-    fmt,
     task::{Context, Poll},
     time::Duration,
 };
@@ -14,8 +13,9 @@ use crate::{
     ledger::{Charge, Wait},
     refusal::News,
     rider::{
-        Ask, Join, Source,
+        ask::{Ask, Source},
         attempt::{Stage, StageProj},
+        join::Join,
         state::State,
     },
     time::{Timer, later},
@@ -23,14 +23,14 @@ use crate::{
 
 impl<A, J, N, P, T> Ride<A, J, N, P, T>
 where
-    A: Source<P, Error: fmt::Display>,
+    A: Source<P>,
     J: Join,
     N: Stream<Item = News>,
     P: Clone,
     T: Timer,
 {
     /// The attempt begins to wait (`R18`).
-    pub(super) fn wait<I>(&mut self, charge: &Charge, cx: &mut Context<'_>) -> Turn<I> {
+    pub(super) fn begin_wait<I>(&mut self, charge: &Charge, cx: &mut Context<'_>) -> Turn<I> {
         let rest = match charge.wait() {
             Wait::Nothing => {
                 self.set(Stage::Due);
@@ -47,9 +47,9 @@ where
             let sleep = self.sleep(rest);
             self.set(Stage::Waiting { teardown: None, sleep: Some(sleep) });
         }
-        let State { waits, carrier, budget, .. } = &mut self.state;
+        let State { waits, carrier, given, .. } = &mut self.state;
         let has_refused = |it: &_| carrier.with_ledger(|ledger| ledger.has_refused(it));
-        if waits.cut_short(budget.activations, has_refused) {
+        if waits.cut_short(given.budget.activations, has_refused) {
             return self.wait_is_over();
         }
         Turn::Again
@@ -71,7 +71,7 @@ where
 
     /// The wait has ended, by its event, its limit or an arrival; what is left is hold and spread.
     pub(super) fn wait_is_over<I>(&mut self) -> Turn<I> {
-        let left = self.state.waits.left(self.timer.now(), self.state.budget.spread);
+        let left = self.state.waits.left(self.timer.now(), self.state.given.budget.spread);
         let stage = left.map_or(Stage::Due, |left| Stage::Held(Some(self.sleep(left))));
         self.set(stage);
         Turn::Again
@@ -83,12 +83,12 @@ where
             return self.fail(error);
         }
         let Some(charge) = self.charge() else { return Turn::Idle };
-        let State { source, carrier, waits, resume, sleeps_until, .. } = &mut self.state;
+        let State { given, carrier, waits, resume, sleeps_until, .. } = &mut self.state;
         waits.over();
         // Its limit is not made yet.
         *sleeps_until = None;
         let (stream, attempt) = (carrier.stream_id(), carrier.asking());
-        let ask = source.ask(Ask { stream, attempt, charge, resume: resume.clone() });
+        let ask = given.source.ask(Ask { stream, attempt, charge, resume: resume.clone() });
         self.set(Stage::Asking { ask, limit: None });
         Turn::Again
     }
@@ -98,7 +98,7 @@ where
         if self.timer.now() < self.state.deadline()? {
             return None;
         }
-        let longest = self.state.budget.longest?;
+        let longest = self.state.given.budget.longest?;
         let report = self.state.carrier.with_ledger(|ledger| ledger.outlasted(longest))?;
         Some(self.chain().give_up(report))
     }
@@ -121,7 +121,7 @@ where
         let left = self.state.deadline().map(|at| at.saturating_duration_since(now));
         let sleep = left.map_or(duration, |left| left.min(duration));
         self.state.sleeps_until = Some(later(now, duration));
-        self.state.cut = Some(duration - sleep).filter(|cut| !cut.is_zero());
+        self.state.left_after_bound = Some(duration - sleep).filter(|cut| !cut.is_zero());
         self.timer.sleep(sleep)
     }
 

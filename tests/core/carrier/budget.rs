@@ -85,8 +85,7 @@ fn longest(
             let fresh = wait(*budget, rejection.clone());
             let waited = match fresh {
                 Wait::Join { limit, rest } if first => limit.max(rest),
-                Wait::Join { rest, .. } | Wait::Rest(rest) => rest,
-                Wait::Nothing => Duration::ZERO,
+                other => other.rest(),
             };
             let (asks, waits) = longest(&next, budget, (activations, re_asks), seen);
             (asks, waits + waited)

@@ -2,11 +2,11 @@
 
 use std::{cell::RefCell, rc::Rc, task::Poll};
 
-use crate::support::chain::{self, Owner, by_owner, carrier, chain, look, within};
+use crate::support::chain::{self, Owner, by_owner, carrier, chain, error, look, within};
 use futures::{FutureExt, Stream, StreamExt, channel::mpsc, stream};
 use rideout::{
-    Axis, Budget, Carrier, CarrierExt, Cause, Charge, Key, Rejection, RideError, Wait,
-    carrier::Trigger,
+    Axis, Budget, Carrier, CarrierExt, Cause, Charge, Key, Rejection, Wait,
+    carrier::{End, Trigger},
 };
 
 fn all(
@@ -76,7 +76,7 @@ fn a_give_up_while_an_attempt_runs_drops_it_and_ends_at_once() {
     for _ in 0..3 {
         carrier.reject(Rejection::by_route());
     }
-    let Poll::Ready(Some(Err(RideError::GaveUp { report, last }))) = look(&mut chain) else {
+    let End::GaveUp { report, last } = error(&mut chain).into_end() else {
         panic!("the budget is spent");
     };
     assert_eq!((report.cause, report.count, report.budget), (Cause::Route, 3, 2));

@@ -8,10 +8,12 @@ use crate::support::{
         self, No, Owner, absent, answer, by_owner, carrier, chain, draining, error, look,
         poll_next, saying, within,
     },
+    ruled::Ruled,
 };
 use futures::{FutureExt, StreamExt, future::ready, stream};
 use rideout::{
-    Budget, Carrier, CarrierExt, Cause, Judged, Kind, Rejection, RideError, carrier::Trigger,
+    Budget, Carrier, CarrierExt, Cause, Kind, Rejection, RideError,
+    carrier::{End, Trigger},
 };
 
 #[test]
@@ -75,8 +77,10 @@ fn a_verdict_ends_the_stream_in_that_poll() {
     carrier.reject(by_owner("0B"));
     assert!(look(&mut chain).is_pending());
     owner.says(absent());
-    let RideError::Verdict(verdict) = error(&mut chain) else { panic!("not a give-up") };
-    assert_eq!(verdict, Judged::verdict(No("absent"), Kind::NotFound));
+    assert_eq!(
+        *error(&mut chain).verdict().expect("not a give-up"),
+        Ruled::verdict(No("absent"), Kind::NotFound)
+    );
     assert!(matches!(look(&mut chain), Poll::Ready(None)));
     assert_eq!((owner.asks(), owner.outstanding()), (1, 0), "what was queued is dropped");
 }
@@ -88,11 +92,11 @@ fn a_give_up_reports_the_last_error_that_was_ridden_out() {
     let mut chain = chain(&carrier, &owner);
     for text in texts {
         assert!(look(&mut chain).is_pending());
-        owner.says(Err(Judged::promise(No(text), Rejection::by_route())));
+        owner.says(Err(Ruled::promise(No(text), Rejection::by_route())));
     }
     let error = error(&mut chain);
     assert_eq!(error.source().expect("an error was ridden out").to_string(), "three");
-    let RideError::GaveUp { report, .. } = &error else { panic!("not a verdict") };
+    let report = error.gave_up().expect("not a verdict");
     assert_eq!(
         (report.cause, report.asks, report.address == *carrier.address()),
         (Cause::Route, 3, true)
@@ -116,7 +120,7 @@ fn an_error_before_an_answer_is_not_the_last_one_after_it() {
 /// A verdict displays as the error itself, so its source is what comes next.
 #[test]
 fn a_verdicts_source_is_its_errors_source() {
-    let verdict = RideError::Verdict(std::io::Error::other(No("deeper")));
+    let verdict = RideError::from(End::Verdict(std::io::Error::other(No("deeper"))));
     assert_eq!(verdict.to_string(), "deeper");
     assert!(verdict.source().is_none());
 }
@@ -146,7 +150,7 @@ fn a_running_attempt_that_is_rejected_is_dropped_and_the_next_is_charged() {
     assert!(look(&mut chain).is_pending());
     assert_eq!((owner.counts(), owner.outstanding()), (vec![0, 1], 1));
 
-    let limit = || Judged::promise(No("no answer in a minute"), Rejection::by_route());
+    let limit = || Ruled::promise(No("no answer in a minute"), Rejection::by_route());
     for _ in 0..2 {
         chain.as_mut().reject(Rejection::by_route(), Some(limit()));
         let _ = look(&mut chain).map(|end| {
@@ -341,7 +345,8 @@ fn asks_are_counted_whether_they_are_said_or_not() {
             assert!(look(&mut chain).is_pending());
             owner.says(draining(Rejection::by_route()));
         }
-        let RideError::GaveUp { report, .. } = error(&mut chain) else { panic!("not a verdict") };
+        let error = error(&mut chain);
+        let report = error.gave_up().expect("not a verdict");
         assert_eq!((report.asks, owner.asks()), (5, 5));
         assert_eq!(carrier.asking(), 6);
     }

@@ -13,7 +13,7 @@ use crate::support::{
 };
 use futures::{FutureExt, StreamExt};
 use rideout::{
-    Axis, CarrierExt, Judged, Key, Rejection,
+    Axis, CarrierExt, Key, Refusal, Rejection,
     carrier::{Attempt, ConcatAttempts, Defer, Trigger, Triggers},
 };
 
@@ -226,7 +226,7 @@ fn debug_asks_nothing_of_closures() {
     let carrier = carrier();
     let opaque = |_| {
         let _ = Opaque;
-        pending::<Result<(), Judged<()>>>()
+        pending::<Result<(), Refusal>>()
     };
     let attempts = carrier.triggers().charge(&carrier).defer(opaque);
     let mut chain = Box::pin(attempts.concat_attempts(&carrier));

@@ -15,11 +15,12 @@ use std::{
 use crate::support::{
     by_hand::{Task, kept},
     chain::{No, Outcome, activation, by_owner, carrier, draining, look, poll_next, within},
+    ruled::Ruled,
 };
 use futures::{FutureExt, StreamExt, TryStreamExt, future::Either, stream::FuturesUnordered};
 use rideout::{
-    Budget, Carrier, CarrierExt, Cause, Charge, Judged, Rejection, RideError, Teardown, Wait,
-    carrier::Trigger,
+    Budget, Carrier, CarrierExt, Cause, Charge, Rejection, RideError, Teardown, Wait,
+    carrier::{End, Trigger},
 };
 use tokio::time::{Instant, advance, sleep, timeout};
 
@@ -28,7 +29,7 @@ async fn wait_out(charge: &Charge, teardown: &Teardown) {
     match charge.wait() {
         Wait::Nothing => {}
         Wait::Join { limit, .. } => drop(timeout(limit, teardown.completed()).await),
-        Wait::Rest(rest) => sleep(rest).await,
+        other => sleep(other.rest()).await,
     }
 }
 
@@ -38,7 +39,7 @@ async fn asks_at(
     carrier: &Carrier,
     teardown: &Teardown,
     answers: impl Fn(usize) -> bool,
-) -> (Vec<u128>, Result<Option<u32>, RideError<Judged<No>>>) {
+) -> (Vec<u128>, Result<Option<u32>, RideError<Ruled<No>>>) {
     let (began, asks) = (Instant::now(), RefCell::new(Vec::new()));
     let answer = {
         let mut chain = pin!(
@@ -86,7 +87,9 @@ async fn a_rider_of_ones_own_gives_up() {
     let (asks, end) = asks_at(&carrier, &teardown, |_| false).await;
     let expected: Vec<_> = std::iter::once(0).chain((0..17).map(|rest| rest * 500)).collect();
     assert_eq!(asks, expected);
-    let Err(RideError::GaveUp { report, last }) = end else { panic!("it is never answered") };
+    let Err(End::GaveUp { report, last }) = end.map_err(RideError::into_end) else {
+        panic!("it is never answered")
+    };
     assert_eq!((report.cause, report.asks, report.count), (Cause::Wedged, 18, 17));
     assert_eq!(last.map(|error| error.error), Some(No("draining")));
 }
@@ -116,7 +119,7 @@ async fn an_ask_that_hangs_is_limited_by_an_ordinary_timeout() {
 }
 
 /// Refuses at once, for ever.
-async fn storm(asks: &Cell<u32>) -> Option<Result<u32, RideError<Judged<No>>>> {
+async fn storm(asks: &Cell<u32>) -> Option<Result<u32, RideError<Ruled<No>>>> {
     let carrier = within(Budget::default().re_asks(u32::MAX));
     let mut chain = pin!(
         carrier

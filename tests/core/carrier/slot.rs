@@ -12,7 +12,7 @@ use std::{
 
 use crate::support::by_hand::{Task, kept, poll};
 use proptest::prelude::*;
-use rideout::{Claim, Permit, Slot};
+use rideout::slot::{Claim, Permit, Slot};
 
 /// A slot whose one permit is out.
 fn taken() -> (Slot, Permit) {

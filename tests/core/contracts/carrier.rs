@@ -15,12 +15,13 @@ use crate::contracts::harness::{
 use crate::support::{
     chain::{No, Outcome, Owner, absent, by_owner, chain, draining, look, within},
     mine::Mine,
+    ruled::Ruled,
 };
 use futures::{FutureExt, Stream, StreamExt, future, stream};
 use rideout::{
-    Address, Budget, Carrier, CarrierExt, Charge, Classify, Judged, Rejection, Ruling, Slot,
-    Teardown,
+    Address, Budget, Carrier, CarrierExt, Charge, Classify, Rejection, Ruling, Teardown,
     carrier::{Attempt, Trigger},
+    slot::Slot,
 };
 
 fn carrier() -> Carrier {
@@ -261,7 +262,7 @@ fn chains_keep_what_streams_keep_to_the_end_of_their_stream() {
 
 /// An error whose ruling steps on the mine.
 #[derive(Debug)]
-struct Mean(Judged<No>, Mine);
+struct Mean(Ruled<No>, Mine);
 
 impl fmt::Display for Mean {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

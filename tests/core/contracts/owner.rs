@@ -8,7 +8,7 @@ use crate::contracts::harness::{
 };
 use crate::support::hand_clock::{Clock, Count, address};
 use futures::{StreamExt, future};
-use rideout::owner::{Ending, Lifecycle, RunLevel, TearingDown, Waves};
+use rideout::owner::{Driver, Ending, Lifecycle, RunLevel, Waves};
 
 fn owner() -> Lifecycle {
     Lifecycle::new(address())
@@ -49,7 +49,7 @@ enum Next {
 
 /// An owner with a reply that is pending, a child, and last code, whose end comes about by `happens`, and
 /// then by time alone.
-fn ends(happens: Vec<Next>) -> Case<TearingDown<impl Future<Output = ()>, Clock>> {
+fn ends(happens: Vec<Next>) -> Case<Driver<impl Future<Output = ()>, Clock>> {
     let (clock, alive, done) = (Clock::new(), Count::default(), Feed::<()>::new());
     let life = owner();
     let (reply, child) = (RefCell::new(Some(life.pending())), child(&life));
@@ -58,7 +58,7 @@ fn ends(happens: Vec<Next>) -> Case<TearingDown<impl Future<Output = ()>, Clock>
         let _ = &token;
         last.poll_next_unpin(cx).map(drop)
     }));
-    let driver = life.tear_down(last).timer(clock.clone());
+    let driver = life.driver(last).timer(clock.clone());
 
     let (time, mut happens) = (clock.clone(), happens.into_iter());
     let does = move || match happens.next().unwrap_or(Next::Time) {
@@ -99,7 +99,7 @@ fn a_driver_outlives_panics() {
         let word = mine.clone();
         life.on_death(move || word.step("last word"));
         let last = Strict::new(pending()).mined("last, polled", mine);
-        let driver = life.tear_down(last).timer(clock.clone());
+        let driver = life.driver(last).timer(clock.clone());
 
         let (told, time, mine) = (life.clone(), clock.clone(), mine.clone());
         Case::new(driver)
@@ -131,7 +131,7 @@ fn a_driver_polls_the_last_code_once_a_poll() {
             cx.waker().wake_by_ref();
             Poll::Pending
         });
-        life.tear_down(busy).timer(Clock::new())
+        life.driver(busy).timer(Clock::new())
     });
 }
 

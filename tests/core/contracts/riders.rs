@@ -24,7 +24,7 @@ use futures::{
 };
 use rideout::{
     Activation, Budget, News, PointRead, Refusal, RideOut, Teardown,
-    rider::{Answer, Ask, NoNews, Phase},
+    rider::{Answer, Ask, NoNews, Phase, RideOutBuilder},
     time::{Timer, TokioTimer},
 };
 
@@ -34,6 +34,7 @@ type Reply = oneshot::Sender<Result<(), Refusal>>;
 type Asking = LocalBoxFuture<'static, Result<Answer<Items>, Refusal>>;
 type Asks = Box<dyn FnMut(Ask) -> Asking>;
 type Joins = Box<dyn FnMut(Activation) -> Option<LocalBoxFuture<'static, ()>>>;
+type Builder = RideOutBuilder<Asks, Joins, LocalBoxStream<'static, News>, (), Clock>;
 type Rider = RideOut<Asks, Joins, LocalBoxStream<'static, News>, (), Clock>;
 
 /// What comes next, wherever a rider waits.
@@ -119,8 +120,8 @@ impl World {
         Strict::new(self.news.stream().inspect(move |_| _ = &alive)).boxed_local()
     }
 
-    fn rider(&self) -> Rider {
-        RideOut::new(address(), self.asks())
+    fn builder(&self) -> Builder {
+        RideOut::builder(address(), self.asks())
             .join(self.joins())
             .news(self.heard())
             .timer(self.clock.clone())
@@ -214,11 +215,12 @@ fn rides<S: FusedStream<Item: Debug> + 'static>(of: impl Fn(Rider) -> S) {
         for beats in [false, true] {
             keeps(|| {
                 let world = World::new();
-                let mut rider = world.rider().budget(budget);
+                let mut builder = world.builder().budget(budget);
                 if beats {
                     let alive = world.alive.one();
-                    rider = rider.keep_alive(move |_| _ = &alive);
+                    builder = builder.keep_alive(move |_| _ = &alive);
                 }
+                let rider = builder.build();
                 let nudger = rider.nudger();
                 world.case(of(rider), happens.clone(), move || nudger.nudge())
             });
@@ -236,6 +238,18 @@ fn phases_keep_what_streams_keep() {
     rides(Rider::phases);
 }
 
+#[test]
+fn a_box_keeps_what_streams_keep() {
+    let rider = || {
+        let items = [Ok(1), Ok(2), Err(not_found())];
+        RideOut::builder(address(), move |_| ready(Ok(stream::iter(items.clone()))))
+            .timer(TokioTimer)
+            .build()
+    };
+    keeps(|| Case::new(rider().boxed()));
+    keeps(|| Case::new(rider().boxed().phases()));
+}
+
 /// C37 where a completion is not the end.
 #[test]
 fn a_rider_that_asks_on_completion_keeps_what_streams_keep() {
@@ -251,7 +265,7 @@ fn a_rider_that_asks_on_completion_keeps_what_streams_keep() {
             Time,
             Refuses(not_found()),
         ];
-        world.case(world.rider().re_ask_on_completion(), happens, || ())
+        world.case(world.builder().re_ask_on_completion().build(), happens, || ())
     });
 }
 
@@ -259,13 +273,14 @@ fn a_rider_that_asks_on_completion_keeps_what_streams_keep() {
 #[test]
 fn the_ride_is_through_every_state() {
     let world = World::new();
-    let rider = world.rider();
+    let rider = world.builder().build();
     let nudger = rider.nudger();
     let case = world.case(rider.phases(), ride(), move || nudger.nudge());
     let shown = case.items().into_iter().map(|it| match it {
         Ok(Phase::RidingOut(charge)) => charge.key().map_or_else(String::new, |it| it.to_string()),
         Ok(Phase::Answered(_)) => "answered".to_owned(),
         Ok(Phase::Live(item)) => item.to_string(),
+        Ok(other) => panic!("what is {other:?}?"),
         Err(_) => "over".to_owned(),
     });
     let expected = "A1 (route) answered 1 2 3 (route) 4 answered 5 (route) answered F0 A2 over";
@@ -303,11 +318,12 @@ fn a_read_keeps_what_futures_keep() {
         keeps_as_a_future(After::Pending, || {
             let world = World::new();
             let asking = world.clone();
-            let read = PointRead::new(address(), move |_| asking.asked())
+            let read = PointRead::builder(address(), move |_| asking.asked())
                 .news(world.heard())
                 .timer(world.clock.clone())
                 .budget(budget)
-                .deadline(deadline);
+                .deadline(deadline)
+                .build();
             world.case(read, happens.clone(), || ())
         });
     }
@@ -340,12 +356,13 @@ fn endless(turns: &Turns) -> [Endless; 3] {
             let answer = answer().map(|items| Answer::new(items).served_by(tag("F0")));
             Box::pin(ready(answer))
         });
-        RideOut::new(address(), ask)
+        RideOut::builder(address(), ask)
             .join((|_| None) as Never)
             .news(news)
             .timer(Hasty::new())
             .budget(Budget::default().re_asks(u32::MAX))
             .version(|item| *item)
+            .build()
     };
     let (asks, items) = (turns.clone(), turns.clone());
     let refuse = move || {
@@ -385,12 +402,13 @@ fn a_read_takes_so_many_turns_in_a_poll() {
             turns.take();
             ready(Err::<(), _>(by_route()))
         };
-        PointRead::new(address(), refuse).timer(Hasty::new())
+        PointRead::builder(address(), refuse).timer(Hasty::new()).build()
     });
     is_bounded_as_a_future(32, |turns| {
         let babble = turns.of(stream::repeat(News::Ended(None)));
-        PointRead::new(address(), |_| pending::<Result<(), Refusal>>())
+        PointRead::builder(address(), |_| pending::<Result<(), Refusal>>())
             .news(babble)
             .timer(Hasty::new())
+            .build()
     });
 }

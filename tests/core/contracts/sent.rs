@@ -11,14 +11,17 @@ use crate::support::{
     chain::{Asking, Chain, Probe, carrier},
     hand_clock::{Clock, address},
 };
-use futures::stream::{self, Empty, Iter};
+use futures::{
+    future::LocalBoxFuture,
+    stream::{self, Empty, Iter},
+};
 use rideout::{
-    Activation, Address, Carrier, CarrierExt, Charge, Claim, Completed, Judged, News, Permit,
-    PointRead, Refusal, RideError, RideOut, Slot, StreamId, Teardown,
+    Activation, Address, BoxRide, Carrier, CarrierExt, Charge, Completed, News, PointRead, Refusal,
+    RideError, RideOut, StreamId, Teardown,
     carrier::{Attempt, Charges, ConcatAttempts, Defer, Trigger, Triggers},
-    mesh::{Changes, Mesh, NewsStream, Subscription},
-    owner::{Reached, TearingDown, Wave},
+    owner::{Driver, Reached, Wave},
     rider::{Ask, NoNews, Phases},
+    slot::{Claim, Permit, Slot},
     time::TokioSleep,
 };
 
@@ -42,8 +45,8 @@ macro_rules! is_not {
     };
 }
 
-type Closure = fn(Charge) -> Ready<Result<(), Judged<()>>>;
-type Out = Ready<Result<(), Judged<()>>>;
+type Closure = fn(Charge) -> Ready<Result<(), Refusal>>;
+type Out = Ready<Result<(), Refusal>>;
 type Served = Iter<std::vec::IntoIter<Result<u64, Refusal>>>;
 type Asks = fn(Ask) -> Ready<Result<Served, Refusal>>;
 type Joins = fn(Activation) -> Option<Pending<()>>;
@@ -57,8 +60,8 @@ fn whatever_is_sent_and_shared_may_be() {
     is::<Charges<Triggers>>();
     is::<Defer<Charges<Triggers>, Closure>>();
     is::<Attempt<Closure, Out>>();
-    is::<ConcatAttempts<Defer<Charges<Triggers>, Closure>, Closure, Out, Judged<()>>>();
-    is::<RideError<Judged<()>>>();
+    is::<ConcatAttempts<Defer<Charges<Triggers>, Closure>, Closure, Out, Refusal>>();
+    is::<RideError<Refusal>>();
 
     is::<Slot>();
     is::<Permit>();
@@ -66,31 +69,29 @@ fn whatever_is_sent_and_shared_may_be() {
     is::<Teardown>();
     is::<Completed>();
 
+    is::<RideOut<Asks, Joins, Empty<News>, (), Clock>>();
+    is::<Phases<RideOut<Asks, Joins, Empty<News>, (), Clock>>>();
     is::<PointRead<fn(Ask) -> Reads, Reads, Refusal, Empty<News>, Clock>>();
     is::<NoNews>();
 
     is::<Reached>();
     is::<Wave>();
-
-    is::<Mesh<u64>>();
-    is::<Subscription<u64>>();
-    is::<NewsStream>();
-    is::<Changes>();
 }
 
-/// A rider asks of its beats that they may be sent, and no more; a driver keeps what a panic carries until
+/// A box asks of its rider that it may be sent, and no more; a driver keeps what a panic carries until
 /// its owner is dead, and that may be sent alone. Each is polled by one task.
 #[test]
-fn riders_and_drivers_are_sent_and_not_shared() {
+fn boxes_and_drivers_are_sent_and_not_shared() {
     fn is_sent_and_unpin<T: Send + Unpin + 'static>() {}
-    is_sent_and_unpin::<RideOut<Asks, Joins, Empty<News>, (), Clock>>();
-    is_sent_and_unpin::<Phases<Asks, Joins, Empty<News>, (), Clock>>();
-    is_sent_and_unpin::<TearingDown<Ready<()>, Clock>>();
+    is_sent_and_unpin::<BoxRide<u64, Refusal>>();
+    is_sent_and_unpin::<Phases<BoxRide<u64, Refusal>>>();
+    is_sent_and_unpin::<Driver<Ready<()>, Clock>>();
 }
 
-is_not!(Sync: RideOut<Asks, Joins, Empty<News>, (), Clock>);
-is_not!(Sync: Phases<Asks, Joins, Empty<News>, (), Clock>);
-is_not!(Sync: TearingDown<Ready<()>, Clock>);
+is_not!(Sync: BoxRide<u64, Refusal>);
+type LocalJoins = fn(Activation) -> Option<LocalBoxFuture<'static, ()>>;
+is_not!(Sync: RideOut<Asks, LocalJoins, Empty<News>, (), Clock>);
+is_not!(Sync: Driver<Ready<()>, Clock>);
 
 /// A closure that is only `Send`, as most are that own something, is sent with its chain.
 #[test]
@@ -98,7 +99,7 @@ fn a_closure_that_is_not_shared_is_sent() {
     let (carrier, calls) = (carrier(), Cell::new(0));
     let probe = move |_| {
         calls.set(calls.get() + 1);
-        ready(Ok::<_, Judged<()>>(calls.get()))
+        ready(Ok::<_, Refusal>(calls.get()))
     };
     let chain = carrier.triggers().charge(&carrier).defer(probe).concat_attempts(&carrier);
     is_sent(&chain);
@@ -111,7 +112,6 @@ fn nothing_but_the_future_and_the_stream_is_pinned() {
     is_unpin_type::<ConcatAttempts<Triggers, PhantomPinned, Out, PhantomPinned>>();
     is_unpin_type::<Chain>();
     is_unpin_type::<Attempt<Probe, Asking>>();
-    is_unpin_type::<Subscription<PhantomPinned>>();
 }
 
 fn is_unpin_type<T: Unpin>() {}
@@ -122,19 +122,20 @@ is_not!(Unpin: Attempt<Closure, PhantomPinned>);
 is_not!(Unpin: ConcatAttempts<PhantomPinned, Closure, Out, ()>);
 is_not!(Unpin: ConcatAttempts<Triggers, Closure, PhantomPinned, ()>);
 is_not!(Unpin: PointRead<fn(Ask) -> Reads, PhantomPinned, Refusal, Empty<News>, Clock>);
-is_not!(Unpin: TearingDown<PhantomPinned, Clock>);
+is_not!(Unpin: Driver<PhantomPinned, Clock>);
 is_not!(Unpin: TokioSleep);
 
 /// Neither of a rider's parts need be `Unpin`: they are boxed as themselves.
 #[test]
 fn a_rider_is_unpin_whatever_it_was_given() {
     let rider =
-        RideOut::new(address(), |_| async { Ok::<_, Refusal>(stream::once(async { Ok(1) })) })
+        RideOut::builder(address(), |_| async { Ok::<_, Refusal>(stream::once(async { Ok(1) })) })
             .join(|_| Some(async {}))
             .news(stream::once(async { News::Ended(None) }))
             .frame_number(|item: &u64| *item)
             .keep_alive(|_| {})
-            .timer(Clock::new());
+            .timer(Clock::new())
+            .build();
     is_sent(&rider);
     is_unpin(&rider);
     is_sent(&rider.nudger());
@@ -142,20 +143,15 @@ fn a_rider_is_unpin_whatever_it_was_given() {
     is_sent(&phases);
     is_unpin(&phases);
     is_sent(&phases.into_inner());
-    is_sent(&PointRead::new(address(), |_| async { Ok::<_, Refusal>(1) }).timer(Clock::new()));
+    is_sent(
+        &PointRead::builder(address(), |_| async { Ok::<_, Refusal>(1) })
+            .timer(Clock::new())
+            .build(),
+    );
 }
 
-/// A request of the mesh is the future of an `async fn`: it is sent, and pinned to be polled.
 #[test]
-fn requests_and_sleeps_are_sent() {
-    fn requests(mesh: &Mesh<u64>, address: &Address) {
-        is_sent(&mesh.ride_out(address));
-        is_sent(&mesh.subscribe(address, StreamId::mint()));
-        is_sent(&mesh.write(address, 1));
-        is_sent(&mesh.patch(address, |it| *it += 1));
-        is_sent(&mesh.read(address));
-    }
-    requests(&Mesh::new(), &address());
+fn sleeps_are_sent_and_shared() {
     fn is_sent_and_shared<T: Send + Sync>() {}
     is_sent_and_shared::<TokioSleep>();
 }

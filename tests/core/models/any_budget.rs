@@ -18,7 +18,10 @@ use futures::{
     future::{Either, pending, select},
 };
 use proptest::{collection::vec, option, prelude::*};
-use rideout::{Budget, News, PointRead, PointReadError, Refusal, rider::Ask};
+use rideout::{
+    Budget, News, PointRead, PointReadError, Refusal,
+    rider::{Ask, PointReadEnd},
+};
 
 /// How often an owner is asked before its reader goes away.
 const STEPS: u32 = 10_000;
@@ -142,8 +145,8 @@ proptest! {
                 owner = owner.teardown(&format!("A{number}"), *at);
             }
             let news = heard.len();
-            let rider = owner.rider().join(owner.join()).news(owner.news_of(heard)).budget(budget);
-            let mut rider = rider.keep_alive(|_| {}).keep_alive_interval(interval);
+            let rider = owner.builder().join(owner.join()).news(owner.news_of(heard)).budget(budget);
+            let mut rider = rider.keep_alive(|_| {}).keep_alive_interval(interval).build();
 
             let ended = match select(pin!(watch(&owner, &mut rider, AN_HOUR)), enough).await {
                 Either::Left((seen, _)) => seen.last() == Some(&(owner.now(), Seen::Completed)),
@@ -172,7 +175,7 @@ proptest! {
             let times = Rc::new(RefCell::new(Vec::new()));
             let (asked, clock) = (Rc::clone(&times), owner.clone());
             let news = heard.len();
-            let read = PointRead::new(address(), move |_: Ask| {
+            let read = PointRead::builder(address(), move |_: Ask| {
                 asked.borrow_mut().push(clock.now());
                 let (says, clock, one) = (says(), clock.clone(), clock.asks.one());
                 async move {
@@ -185,10 +188,11 @@ proptest! {
                 }
             });
             let read = read.timer(owner.timer.clone()).deadline(deadline).budget(budget);
-            let read = tokio::time::timeout(ms(AN_HOUR), read.news(owner.news_of(heard)));
+            let read = tokio::time::timeout(ms(AN_HOUR), read.news(owner.news_of(heard)).build());
             match select(pin!(read), enough).await {
                 Either::Left((Ok(ended), _)) => {
-                    let spent = matches!(ended, Err(PointReadError::Recycling(_) | PointReadError::TimedOut { .. }));
+                    let end = ended.as_ref().map_err(PointReadError::end);
+                    let spent = matches!(end, Err(PointReadEnd::Recycling(_) | PointReadEnd::TimedOut { .. }));
                     prop_assert!(spent, "{:?}", ended);
                     // The clock is a whole millisecond's.
                     prop_assert!(ms(owner.now()) < deadline.saturating_add(ms(1)));

@@ -108,7 +108,7 @@ proptest! {
             .activations(activations).re_asks(re_asks).pace(ms(pace)).ask_limit(ms(5_000));
         in_virtual_time(async move {
             let owner = cycling(&script, &teardowns);
-            let mut rider = owner.rider().join(owner.join()).budget(budget);
+            let mut rider = owner.builder().join(owner.join()).budget(budget).build();
             let seen = watch(&owner, &mut rider, 100_000).await;
             let asked = owner.asked();
             prop_assert!(asked.iter().all(|ask| (ask.asks, ask.streams) == (0, 0)));
@@ -173,8 +173,8 @@ proptest! {
             let news = arrivals.iter().filter_map(|(at, who)| {
                 Some((*at, News::Arrived(who.rejection().speaker.activation()?.clone())))
             });
-            let rider = owner.rider().join(owner.join()).budget(budget);
-            let mut rider = rider.news(owner.news_of(news.collect()));
+            let rider = owner.builder().join(owner.join()).budget(budget);
+            let mut rider = rider.news(owner.news_of(news.collect())).build();
             watch(&owner, &mut rider, 100_000).await;
 
             // Of this ride-out: who refused, and when; whether a join had nothing to wait for; and how many
@@ -246,7 +246,7 @@ proptest! {
             let mut refusals = refusals.into_iter().cycle();
             let owner = Owner::scripted(move |_| refusals.next().expect("a cycle"))
                 .teardown("A0", NEVER).teardown("A1", 700);
-            let mut rider = owner.rider().join(owner.join()).budget(budget);
+            let mut rider = owner.builder().join(owner.join()).budget(budget).build();
             let seen = watch(&owner, &mut rider, NEVER).await;
             let worst = budget.worst_case();
             prop_assert!(matches!(seen[..], [(_, Seen::GaveUp(_)), (_, Seen::Completed)]));
@@ -275,7 +275,7 @@ proptest! {
             let serves = move || after(late, serve([1]));
             let owner = Owner::scripted(move |_| replies.next().unwrap_or_else(serves));
             let budget = Budget::new().activations(100).re_asks(100);
-            let mut rider = owner.rider().budget(budget);
+            let mut rider = owner.builder().budget(budget).build();
             let nudger = rider.nudger();
             let mut last = 0;
             let all = async {
@@ -326,8 +326,8 @@ proptest! {
                     (at, news)
                 })
                 .collect();
-            let rider = owner.rider().join(owner.join()).budget(budget);
-            let mut rider = rider.news(owner.news_of(heard));
+            let rider = owner.builder().join(owner.join()).budget(budget);
+            let mut rider = rider.news(owner.news_of(heard)).build();
             let nudger = rider.nudger();
             let all = async {
                 let mut at = 0;

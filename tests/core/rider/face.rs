@@ -21,15 +21,14 @@ use rideout::{
 #[test]
 fn a_rider_is_small_whatever_it_was_given() {
     let large = [0_u8; 4_096];
-    let rider =
-        RideOut::new(
-            address(),
-            move |_| async move { Ok::<_, Refusal>(stream::iter(large).map(Ok)) },
-        )
-        .join(move |_| Some(async move { assert_eq!(large.len(), 4_096) }))
-        .news(stream::iter(large).map(|_| News::Ended(None)))
-        .keep_alive(move |_| assert_eq!(large.len(), 4_096))
-        .timer(Clock::new());
+    let rider = RideOut::builder(address(), move |_| async move {
+        Ok::<_, Refusal>(stream::iter(large).map(Ok))
+    })
+    .join(move |_| Some(async move { assert_eq!(large.len(), 4_096) }))
+    .news(stream::iter(large).map(|_| News::Ended(None)))
+    .keep_alive(move |_| assert_eq!(large.len(), 4_096))
+    .timer(Clock::new())
+    .build();
     assert!(size_of_val(&rider) <= 256, "{} bytes", size_of_val(&rider));
     let phases = rider.phases();
     assert!(size_of_val(&phases) <= 256, "{} bytes", size_of_val(&phases));
@@ -40,7 +39,7 @@ fn a_rider_is_small_whatever_it_was_given() {
 fn what_is_shown_of_a_rider_is_the_carrier_and_whether_it_is_live() {
     struct Opaque;
     let ask = |_| async { Ok::<_, Refusal>(stream::iter([Ok(Opaque)]).chain(stream::pending())) };
-    let mut rider = RideOut::new(address(), ask).timer(Clock::new());
+    let mut rider = RideOut::builder(address(), ask).timer(Clock::new()).build();
     assert!(format!("{rider:?}").contains("live: false"), "{rider:?}");
     assert!(next(&mut rider).is_ready());
     let shown = format!("{rider:?}");
@@ -48,8 +47,9 @@ fn what_is_shown_of_a_rider_is_the_carrier_and_whether_it_is_live() {
     let shown = format!("{:?}", rider.phases());
     assert!(shown.starts_with("Phases") && shown.contains("RideOut"), "{shown}");
 
-    let read =
-        PointRead::new(address(), |_| async { Ok::<_, Refusal>(Opaque) }).timer(Clock::new());
+    let read = PointRead::builder(address(), |_| async { Ok::<_, Refusal>(Opaque) })
+        .timer(Clock::new())
+        .build();
     assert!(format!("{read:?}").contains("prices/eur"), "{read:?}");
 }
 
@@ -57,9 +57,9 @@ fn what_is_shown_of_a_rider_is_the_carrier_and_whether_it_is_live() {
 #[test]
 fn phases_and_items_are_one_rider() {
     let ask = |_| ready(Ok::<_, Refusal>(Strict::open([1, 2, 3])));
-    let mut rider = RideOut::new(address(), ask).timer(Clock::new());
+    let mut rider = RideOut::builder(address(), ask).timer(Clock::new()).build();
     assert!(matches!(next(&mut rider), Poll::Ready(Some(Ok(1)))));
-    let mut phases: Phases<_, _, _, _, _> = rider.phases();
+    let mut phases: Phases<_> = rider.phases();
     assert!(matches!(next(&mut phases), Poll::Ready(Some(Ok(Phase::Live(2))))));
     assert_eq!(phases.get_ref().size_hint(), phases.size_hint());
     assert!(matches!(next(&mut phases.into_inner()), Poll::Ready(Some(Ok(3)))));
@@ -129,17 +129,17 @@ mod tokio_streams {
 #[tokio::test(flavor = "multi_thread")]
 async fn riders_and_reads_run_on_any_thread() {
     let hasty = Budget::default().pace(ms(0));
-    let rider = RideOut::new(address(), |ask: Ask| async move {
+    let rider = RideOut::builder(address(), |ask: Ask| async move {
         match ask.attempt {
             1..4 => Err(by("A1")),
             _ => Ok(stream::iter([Ok::<_, Refusal>(1), Ok(2)])),
         }
     });
-    let rider = tokio::spawn(rider.budget(hasty).try_collect::<Vec<_>>());
-    let read = PointRead::new(address(), |ask| async move {
+    let rider = tokio::spawn(rider.budget(hasty).build().try_collect::<Vec<_>>());
+    let read = PointRead::builder(address(), |ask| async move {
         if ask.attempt < 4 { Err(by("A1")) } else { Ok(7) }
     });
-    let read = tokio::spawn(read.budget(hasty));
+    let read = tokio::spawn(read.budget(hasty).build());
     assert_eq!(rider.await.unwrap().unwrap(), [1, 2]);
     assert_eq!(read.await.unwrap().unwrap(), 7);
 }

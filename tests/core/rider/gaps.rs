@@ -5,7 +5,7 @@ use std::task::Poll;
 
 use crate::support::{
     hand_clock::{self, Clock, address, ms, panics},
-    script::{self, NEVER, Owner, Reply, Rider, Seen, after, items, serve, watch},
+    script::{self, Builder, NEVER, Owner, Reply, Rider, Seen, after, items, serve, watch},
     strict::{Strict, next},
     words::{by, by_route, not_found, tag},
 };
@@ -13,7 +13,11 @@ use futures::{StreamExt, stream};
 use rideout::{Budget, Kind, News, Phase, Refusal, RideOut};
 
 fn numbered(owner: &Owner) -> Rider {
-    owner.rider().frame_number(|item| *item)
+    numbering(owner).build()
+}
+
+fn numbering(owner: &Owner) -> Builder {
+    owner.builder().frame_number(|item| *item)
 }
 
 /// When the asks go out, for a subscription of these frames, one every 100 ms.
@@ -103,7 +107,7 @@ async fn a_pace_runs_from_the_last_refresh_and_a_late_gap_waits_for_nothing() {
     assert_eq!(owner.times(), [0, 0, 500, 1_000, 1_501]);
     // Of another budget's pace.
     let owner = Owner::answers([serve([1, 3]).into(), serve([1, 3]).into(), serve([1]).into()]);
-    let mut rider = numbered(&owner).budget(Budget::new().pace(ms(2_000)));
+    let mut rider = numbering(&owner).budget(Budget::new().pace(ms(2_000))).build();
     watch(&owner, &mut rider, 9_000).await;
     assert_eq!(owner.times(), [0, 0, 2_000]);
 }
@@ -153,7 +157,7 @@ async fn what_becomes_of_a_refresh_is_what_becomes_of_any() {
     let lives = serve([1]).by("A1").item(1_000, 3).item(1_400, 4);
     let owner = Owner::answers([lives.into(), after(500, serve([1]))]);
     let ended = (1_200, News::Ended(Some(tag("A1"))));
-    let mut rider = numbered(&owner).news(owner.news([ended]));
+    let mut rider = numbering(&owner).news(owner.news([ended])).build();
     let seen = watch(&owner, &mut rider, 9_000).await;
     assert_eq!(seen, items(&[(0, 1), (1_000, 3), (1_500, 1)]));
     assert_eq!(owner.times(), [0, 1_000]);
@@ -171,7 +175,7 @@ async fn the_resume_point_stays_in_front_of_a_gap_until_the_next_answer() {
         2 => by_route().into(),
         _ => resumed(asked).into(),
     });
-    let mut rider = owner.resuming().frame_number(|item| *item);
+    let mut rider = owner.builder_resuming().frame_number(|item| *item).build();
     let seen = watch(&owner, &mut rider, 9_000).await;
     let all = [(0, 1), (0, 2), (0, 4), (0, 5), (500, 3), (500, 4), (500, 5)];
     assert_eq!(seen, items(&all));
@@ -187,7 +191,7 @@ async fn the_resume_point_stays_in_front_of_a_gap_until_the_next_answer() {
         3 => resumed(asked).fails(2_000, by("A2")).into(),
         _ => resumed(asked).into(),
     });
-    let mut rider = owner.resuming().frame_number(|item| *item);
+    let mut rider = owner.builder_resuming().frame_number(|item| *item).build();
     watch(&owner, &mut rider, 9_000).await;
     let resume: Vec<_> = owner.asked().iter().map(|it| it.resume).collect();
     assert_eq!(resume, [None, Some(1), Some(1), Some(4)]);
@@ -197,7 +201,8 @@ async fn the_resume_point_stays_in_front_of_a_gap_until_the_next_answer() {
 async fn an_item_that_its_version_drops_is_a_frame_all_the_same() {
     // Frames 11, 22, 31 of versions 1, 2, 1, by their last and first digit.
     let owner = Owner::answers([serve([11, 22, 13, 34]).into()]);
-    let mut rider = owner.rider().version(|item| item / 10).frame_number(|item| item % 10);
+    let mut rider =
+        owner.builder().version(|item| item / 10).frame_number(|item| item % 10).build();
     let seen = watch(&owner, &mut rider, 9_000).await;
     assert_eq!(seen, items(&[(0, 11), (0, 22), (0, 34)]));
     assert_eq!(owner.times(), [0]);
@@ -237,7 +242,7 @@ async fn any_pace_is_safe() {
     // R20b: every answer has a gap, of an owner that cannot do better.
     for (pace, most) in [(ms(0), 102), (ms(1), 102), (std::time::Duration::MAX, 2)] {
         let owner = Owner::scripted(|_| serve([1, 3]).into());
-        let mut rider = numbered(&owner).budget(Budget::new().pace(pace));
+        let mut rider = numbering(&owner).budget(Budget::new().pace(pace)).build();
         watch(&owner, &mut rider, 100).await;
         let asks = owner.times().len();
         assert!((2..=most).contains(&asks), "{asks} asks at a pace of {pace:?}");
@@ -248,7 +253,7 @@ async fn any_pace_is_safe() {
 fn a_panic_in_the_number_is_a_lost_item_and_so_a_gap() {
     // R20c: what the reader never saw is brought by the refresh.
     let clock = Clock::new();
-    let mut rider = RideOut::new(hand_clock::address(), |ask| async move {
+    let mut rider = RideOut::builder(hand_clock::address(), |ask| async move {
         let items = if ask.attempt == 1 { vec![1, 2, 3] } else { vec![7] };
         Ok::<_, Refusal>(Strict::open(items))
     })
@@ -256,7 +261,8 @@ fn a_panic_in_the_number_is_a_lost_item_and_so_a_gap() {
     .frame_number(|item: &u64| {
         assert_ne!(*item, 2, "no number");
         *item
-    });
+    })
+    .build();
     assert!(matches!(next(&mut rider), Poll::Ready(Some(Ok(1)))));
     panics(|| next(&mut rider));
     assert!(matches!(next(&mut rider), Poll::Ready(Some(Ok(3)))));
@@ -287,14 +293,14 @@ async fn ended_or_dropped_within_the_pace_it_leaves_nothing() {
 #[tokio::test(start_paused = true)]
 async fn numbers_may_be_set_in_any_order() {
     for order in 0..2 {
-        let rider = RideOut::new(address(), |ask| async move {
+        let rider = RideOut::builder(address(), |ask| async move {
             let frames = if ask.attempt == 1 { vec![1, 3] } else { vec![1, 2] };
             Ok(stream::iter(frames.into_iter().map(Ok::<u64, Refusal>)).chain(stream::pending()))
         });
         let news = stream::pending::<News>();
         let items = match order {
-            0 => rider.frame_number(|it| *it).news(news).take(4).boxed_local(),
-            _ => rider.news(news).frame_number(|it| *it).take(4).boxed_local(),
+            0 => rider.frame_number(|it| *it).news(news).build().take(4).boxed_local(),
+            _ => rider.news(news).frame_number(|it| *it).build().take(4).boxed_local(),
         };
         let items: Vec<_> = items.map(|it| it.expect("no end")).collect().await;
         assert_eq!(items, [1, 3, 1, 2]);

@@ -8,7 +8,7 @@ use std::{
     future::{Ready, ready},
     rc::Rc,
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicU32, Ordering::Relaxed},
     },
     task::Poll,
@@ -17,14 +17,14 @@ use std::{
 
 use crate::support::{
     hand_clock::{self, Clock, address, ms, panics},
-    script::{self, NEVER, Owner, Reply, Rider, Seen, after, serve, watch},
+    script::{self, Builder, NEVER, Owner, Reply, Seen, after, serve, watch},
     strict::{Strict, next},
     words::{by, by_route, not_found, tag},
 };
 use futures::{StreamExt, channel::mpsc, stream};
 use rideout::{
     Activation, Budget, Cause, Kind, News, Refusal, RideOut, StreamId,
-    rider::{Beat, Phase},
+    rider::{Beat, Nudger, Phase},
     time::Timer,
 };
 
@@ -59,17 +59,17 @@ fn now() -> Instant {
 /// Rides until `until`: when the beats came.
 async fn beats_of<const N: usize>(
     replies: [Reply; N],
-    set: impl FnOnce(Rider) -> Rider,
+    set: impl FnOnce(Builder) -> Builder,
     until: u64,
 ) -> Vec<u128> {
     let (owner, beats, began) = (Owner::answers(replies), Beats::default(), now());
-    let mut rider = set(owner.rider()).keep_alive(beats.send());
+    let mut rider = set(owner.builder()).keep_alive(beats.send()).build();
     watch(&owner, &mut rider, until).await;
     beats.since(began)
 }
 
-fn every(interval: u64) -> impl FnOnce(Rider) -> Rider {
-    move |rider| rider.keep_alive_interval(ms(interval))
+fn every(interval: u64) -> impl FnOnce(Builder) -> Builder {
+    move |builder| builder.keep_alive_interval(ms(interval))
 }
 
 #[tokio::test(start_paused = true)]
@@ -100,7 +100,7 @@ async fn a_beat_names_the_stream_and_whom_the_rider_is_live_on() {
         serve([3]).into(),
     ]);
     let beats = Beats::default();
-    watch(&owner, &mut owner.rider().keep_alive(beats.send()), 30_000).await;
+    watch(&owner, &mut owner.builder().keep_alive(beats.send()).build(), 30_000).await;
     let stream = owner.asked()[0].stream;
     let said: Vec<_> = beats.all().into_iter().map(|(_, it)| (it.stream, it.activation)).collect();
     assert_eq!(said, [Some("A1"), Some("B1"), None].map(|by| (stream, by.map(tag))));
@@ -113,8 +113,12 @@ async fn no_beat_is_sent_while_it_asks_or_rides_out_and_each_answer_begins_anew(
         [after(30_000, serve([1]).by("A1").fails(10_000, by("A1"))), after(30_000, serve([2]))];
     let owner = Owner::answers(replies).teardown("A1", NEVER);
     let (beats, began) = (Beats::default(), now());
-    let mut rider =
-        owner.rider().join(owner.join()).keep_alive(beats.send()).keep_alive_interval(ms(4_000));
+    let mut rider = owner
+        .builder()
+        .join(owner.join())
+        .keep_alive(beats.send())
+        .keep_alive_interval(ms(4_000))
+        .build();
     watch(&owner, &mut rider, 87_000).await;
     assert_eq!(beats.since(began), [34_000, 38_000, 82_000, 86_000]);
 }
@@ -123,7 +127,7 @@ async fn no_beat_is_sent_while_it_asks_or_rides_out_and_each_answer_begins_anew(
 async fn beats_go_on_beside_a_refresh_and_begin_anew_with_its_answer() {
     let owner = Owner::answers([serve([1]).into(), after(4_500, serve([2]))]);
     let (beats, began) = (Beats::default(), now());
-    let mut rider = owner.rider().keep_alive(beats.send());
+    let mut rider = owner.builder().keep_alive(beats.send()).build();
     let nudger = rider.nudger();
     watch(&owner, &mut rider, 2_000).await;
     nudger.nudge();
@@ -140,14 +144,18 @@ async fn the_answer_to_a_beat_finds_an_owner_that_moved() {
     let beats = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&beats);
     let served = Arc::new(Mutex::new(Vec::<StreamId>::new()));
-    let mut rider = owner.rider().news(news).keep_alive(move |beat: Beat| {
-        counted.fetch_add(1, Relaxed);
-        let mut served = served.lock().expect("no test panics under it");
-        if !served.contains(&beat.stream) {
-            served.push(beat.stream);
-            answers.unbounded_send(News::NotServing(Some(tag("B1")))).expect("it hears");
-        }
-    });
+    let mut rider = owner
+        .builder()
+        .news(news)
+        .keep_alive(move |beat: Beat| {
+            counted.fetch_add(1, Relaxed);
+            let mut served = served.lock().expect("no test panics under it");
+            if !served.contains(&beat.stream) {
+                served.push(beat.stream);
+                answers.unbounded_send(News::NotServing(Some(tag("B1")))).expect("it hears");
+            }
+        })
+        .build();
     let seen = watch(&owner, &mut rider, 101_000).await;
     assert_eq!(seen, [(0, Seen::Item(1)), (5_000, Seen::Item(2))]);
     assert_eq!(owner.asked()[1].charge.activation(), Some(&tag("A1")));
@@ -172,10 +180,14 @@ async fn whatever_ends_the_rider_stops_its_beats_in_that_poll() {
         let (owner, beats) = (Owner::answers([reply]), Beats::default());
         let held = Arc::new(());
         let (mut send, holds) = (beats.send(), Arc::clone(&held));
-        let mut rider = owner.rider().budget(Budget::new().re_asks(0)).keep_alive(move |beat| {
-            let _ = &holds;
-            send(beat);
-        });
+        let mut rider = owner
+            .builder()
+            .budget(Budget::new().re_asks(0))
+            .keep_alive(move |beat| {
+                let _ = &holds;
+                send(beat);
+            })
+            .build();
         loop {
             let next = script::next(&mut rider).await;
             match next {
@@ -198,7 +210,7 @@ async fn the_end_of_a_refresh_stops_the_beats_of_the_old_one() {
     {
         let owner = Owner::answers([serve([1]).into(), after(3_000, refusal)]);
         let beats = Beats::default();
-        let mut rider = owner.rider().budget(budget).keep_alive(beats.send());
+        let mut rider = owner.builder().budget(budget).keep_alive(beats.send()).build();
         let nudger = rider.nudger();
         watch(&owner, &mut rider, 3_000).await;
         nudger.nudge();
@@ -211,7 +223,7 @@ async fn the_end_of_a_refresh_stops_the_beats_of_the_old_one() {
 #[tokio::test(start_paused = true)]
 async fn dropped_it_sends_none() {
     let (owner, beats) = (Owner::answers([serve([1]).into()]), Beats::default());
-    let mut rider = owner.rider().keep_alive(beats.send());
+    let mut rider = owner.builder().keep_alive(beats.send()).build();
     watch(&owner, &mut rider, 4_000).await;
     drop(rider);
     assert_eq!(owner.alive(), [0; 5]);
@@ -222,7 +234,7 @@ async fn dropped_it_sends_none() {
 #[tokio::test(start_paused = true)]
 async fn beats_that_were_missed_are_one() {
     let (owner, beats, began) = (Owner::answers([serve([1]).into()]), Beats::default(), now());
-    let mut rider = owner.rider().keep_alive(beats.send()).keep_alive_interval(ms(1_000));
+    let mut rider = owner.builder().keep_alive(beats.send()).keep_alive_interval(ms(1_000)).build();
     watch(&owner, &mut rider, 3_500).await;
     owner.reach(60_200).await; // nobody polls
     watch(&owner, &mut rider, 62_500).await;
@@ -237,10 +249,10 @@ async fn items_that_never_pause_delay_a_beat_by_32_of_them_at_most() {
             (Owner::answers([serve(0..10_000).into()]), Beats::default(), now());
         let beat = beats.send();
         let mut items = match way {
-            0 => owner.rider().keep_alive(beat).map(|it| it.ok()).boxed_local(),
-            1 => owner.resuming().keep_alive(beat).map(|it| it.ok()).boxed_local(),
+            0 => owner.builder().keep_alive(beat).build().map(|it| it.ok()).boxed_local(),
+            1 => owner.builder_resuming().keep_alive(beat).build().map(|it| it.ok()).boxed_local(),
             _ => {
-                let phases = owner.rider().keep_alive(beat).phases();
+                let phases = owner.builder().keep_alive(beat).build().phases();
                 phases
                     .filter_map(async |it| match it {
                         Ok(Phase::Live(item)) => Some(Some(item)),
@@ -272,7 +284,8 @@ async fn any_interval_is_safe() {
         (Duration::MAX, 3_000_000, 1..=1),
     ] {
         let (owner, beats) = (Owner::answers([serve([1]).into()]), Beats::default());
-        let mut rider = owner.rider().keep_alive_interval(interval).keep_alive(beats.send());
+        let mut rider =
+            owner.builder().keep_alive_interval(interval).keep_alive(beats.send()).build();
         watch(&owner, &mut rider, until).await;
         let sent = beats.all().len();
         assert!(expected.contains(&sent), "{sent} beats every {interval:?}");
@@ -284,18 +297,19 @@ async fn any_interval_is_safe() {
 async fn the_settings_may_come_in_any_order() {
     for before in [false, true] {
         let (beats, began) = (Beats::default(), now());
-        let rider =
-            RideOut::new(address(), |_| async { Ok(stream::pending::<Result<u64, Refusal>>()) });
+        let rider = RideOut::builder(address(), |_| async {
+            Ok(stream::pending::<Result<u64, Refusal>>())
+        });
         let joins = |_: Activation| None::<Ready<()>>;
         let (beat, news) = (beats.send(), stream::pending::<News>());
         let sent = if before {
             let rider = rider.keep_alive(beat).keep_alive_interval(ms(2_000));
             let rider = rider.join(joins).news(news).timer(rideout::time::TokioTimer);
-            tokio::time::timeout(ms(5_000), rider.count()).await
+            tokio::time::timeout(ms(5_000), rider.build().count()).await
         } else {
             let rider = rider.timer(rideout::time::TokioTimer).news(news).join(joins);
             let rider = rider.keep_alive_interval(ms(2_000)).keep_alive(beat);
-            tokio::time::timeout(ms(5_000), rider.count()).await
+            tokio::time::timeout(ms(5_000), rider.build().count()).await
         };
         assert!(sent.is_err(), "it is live to the end");
         assert_eq!(beats.since(began), [2_000, 4_000]);

@@ -54,14 +54,15 @@ async fn dropped_in_any_state_it_leaves_nothing() {
             panic!("known")
         };
         let owner = owner.teardown("A1", NEVER);
-        let mut rider = owner.rider().join(owner.join()).news(owner.news([]));
+        let mut builder = owner.builder().join(owner.join()).news(owner.news([]));
         let beaten = Arc::new(AtomicU32::new(0));
         if beats {
             let counted = Arc::clone(&beaten);
-            rider = rider.keep_alive(move |_| _ = counted.fetch_add(1, Relaxed));
+            builder = builder.keep_alive(move |_| _ = counted.fetch_add(1, Relaxed));
             // `R26`: one sleep where a subscription is live, and none elsewhere.
             alive[4] += alive[1];
         }
+        let mut rider = builder.build();
         let nudger = rider.nudger();
         watch(&owner, &mut rider, until.min(2_000)).await;
         if until > 2_000 {
@@ -120,7 +121,7 @@ async fn an_arrival_and_an_answer_take_their_sleep_along() {
     let owner =
         Owner::answers([by("A1").into(), Reply::Silent, serve([1]).into()]).teardown("A1", NEVER);
     let news = [(100, News::Arrived(tag("B1"))), (200, News::Ended(Some(tag("B1"))))];
-    let mut rider = owner.rider().join(owner.join()).news(owner.news(news));
+    let mut rider = owner.builder().join(owner.join()).news(owner.news(news)).build();
     for (until, alive) in [(50, [0, 0, 1, 1, 1]), (150, [1, 0, 0, 1, 1]), (250, [0, 1, 0, 1, 0])] {
         watch(&owner, &mut rider, until).await;
         assert_eq!(owner.alive(), alive, "at {until}");
@@ -142,7 +143,7 @@ async fn a_panic_in_the_version_or_the_token_costs_that_item_alone() {
         *item
     };
     let owner = Owner::answers([serve([1, 2, 3]).into()]);
-    let mut rider = owner.rider().version(odd);
+    let mut rider = owner.builder().version(odd).build();
     assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(1)))));
     panics(|| poll(&mut rider));
     assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(3)))));

@@ -23,7 +23,7 @@ async fn the_bound_by_the_clock_cuts_a_join_a_rest_and_an_ask() {
     ] {
         let owner = Owner::answers([first, second]).teardown("A1", NEVER);
         let budget = Budget::new().longest(ms(1_200)).pace(ms(700));
-        let mut rider = owner.rider().join(owner.join()).budget(budget);
+        let mut rider = owner.builder().join(owner.join()).budget(budget).build();
         let seen = watch(&owner, &mut rider, NEVER).await;
         assert_eq!(seen, [(1_300, Seen::GaveUp(longest)), (1_300, Seen::Completed)]);
         assert_eq!(owner.times().len(), asks);
@@ -37,7 +37,7 @@ async fn a_bound_of_no_time_or_one_that_comes_with_the_event_asks_no_more() {
     for longest in [0, 300] {
         let owner = Owner::answers([by("A1").into()]).teardown("A1", longest);
         let budget = Budget::new().longest(ms(longest));
-        let mut rider = owner.rider().join(owner.join()).budget(budget);
+        let mut rider = owner.builder().join(owner.join()).budget(budget).build();
         let seen = watch(&owner, &mut rider, NEVER).await;
         assert_eq!(seen[0], (longest, Seen::GaveUp(Cause::Outlasted { longest: ms(longest) })));
         assert_eq!(owner.times(), [0]);
@@ -50,7 +50,7 @@ async fn the_bound_by_the_clock_begins_anew_with_each_ride_out() {
         0 => serve([0]).fails(5_000, by_route()).into(),
         _ => by_route().into(),
     });
-    let mut rider = owner.rider().budget(Budget::new().longest(ms(1_600)));
+    let mut rider = owner.builder().budget(Budget::new().longest(ms(1_600))).build();
     let seen = watch(&owner, &mut rider, 60_000).await;
     assert!(seen.iter().all(|(_, seen)| *seen == Seen::Item(0)), "{seen:?}");
     assert!(seen.len() > 8);
@@ -63,8 +63,11 @@ async fn a_loss_beside_a_refresh_bounds_that_refresh_too() {
     for old in [serve([1]).by("A1").fails(1_300, by("A1")), serve([1]).by("A1")] {
         let owner = Owner::answers([old.into(), Reply::Silent, serve([2]).into()]);
         let budget = Budget::new().longest(ms(1_000));
-        let rider =
-            owner.rider().budget(budget).news(owner.news([(1_300, News::NotServing(None))]));
+        let rider = owner
+            .builder()
+            .budget(budget)
+            .news(owner.news([(1_300, News::NotServing(None))]))
+            .build();
         let nudger = rider.nudger();
         let mut rider = rider;
         assert_eq!(watch(&owner, &mut rider, 1_000).await, [(0, Seen::Item(1))]);
@@ -83,7 +86,7 @@ async fn a_loss_beside_a_refresh_leaves_its_ask_the_time_it_has() {
     let old = serve([1]).by("A1").fails(1_300, by("A1"));
     let owner = Owner::answers([old.into(), Reply::Silent, serve([2]).into()]);
     let budget = Budget::new().longest(ms(5_000)).ask_limit(ms(2_000));
-    let rider = owner.rider().budget(budget);
+    let rider = owner.builder().budget(budget).build();
     let nudger = rider.nudger();
     let mut rider = rider;
     watch(&owner, &mut rider, 1_000).await;
@@ -99,7 +102,7 @@ async fn an_old_one_that_ends_because_its_refresh_is_asked_leaves_that_ask_its_t
     let (old, items) = mpsc::unbounded();
     old.unbounded_send(Ok(1)).expect("it is read");
     let (began, mut items) = (Instant::now(), Some(items));
-    let rider = RideOut::new(address(), move |ask: Ask| {
+    let rider = RideOut::builder(address(), move |ask: Ask| {
         let (old, items) = (old.clone(), items.take());
         async move {
             match (ask.attempt, items) {
@@ -112,7 +115,7 @@ async fn an_old_one_that_ends_because_its_refresh_is_asked_leaves_that_ask_its_t
             Ok(Answer::new(stream::iter([Ok::<_, Refusal>(attempt)]).boxed_local()))
         }
     });
-    let mut rider = rider.budget(Budget::new().longest(ms(60_000)));
+    let mut rider = rider.budget(Budget::new().longest(ms(60_000))).build();
     assert_eq!(rider.next().await.map(Result::ok), Some(Some(1)));
     rider.nudger().nudge();
     assert_eq!(rider.next().await.map(Result::ok), Some(Some(3)), "the third ask is answered");

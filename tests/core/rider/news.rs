@@ -24,7 +24,7 @@ async fn asks_of<const N: usize, const M: usize>(
     news: [(u64, News); M],
 ) -> Vec<(u64, String)> {
     let owner = Owner::answers(replies).teardown("A1", 5_000);
-    let mut rider = owner.rider().join(owner.join()).news(owner.news(news));
+    let mut rider = owner.builder().join(owner.join()).news(owner.news(news)).build();
     watch(&owner, &mut rider, 20_000).await;
     assert!(owner.asked().iter().all(|asked| asked.streams == 0), "R20c");
     let key = |charge: &Charge| charge.key().map_or(String::new(), |key: Key| key.to_string());
@@ -84,7 +84,7 @@ async fn a_refresh_that_is_ridden_changes_nothing_of_who_led_here() {
             refuses.into(),
             Reply::Silent,
         ]);
-        let rider = owner.rider().news(owner.news([ended(1_700, goodbye)]));
+        let rider = owner.builder().news(owner.news([ended(1_700, goodbye)])).build();
         let nudger = rider.nudger();
         let mut rider = rider;
         watch(&owner, &mut rider, 1_500).await;
@@ -99,7 +99,7 @@ async fn a_refresh_that_is_ridden_changes_nothing_of_who_led_here() {
 async fn a_refresh_that_is_refused_before_the_first_item_is_of_the_ride_out_that_led_here() {
     // R9, R22: what has answered nothing yet ends no ride-out.
     let owner = Owner::answers([serve([]).item(300, 1).into(), by("A1").into(), Reply::Silent]);
-    let rider = owner.rider().news(owner.news([ended(200, "A1")]));
+    let rider = owner.builder().news(owner.news([ended(200, "A1")])).build();
     let nudger = rider.nudger();
     let mut rider = rider;
     assert_eq!(watch(&owner, &mut rider, 100).await, []);
@@ -148,7 +148,8 @@ async fn asking_after_it_refused_its_goodbye_is_old() {
 #[tokio::test(start_paused = true)]
 async fn the_ask_that_an_announcement_stands_for_is_dropped() {
     let owner = Owner::answers([Reply::Silent, serve([1]).into()]).teardown("A1", 5_000);
-    let mut rider = owner.rider().join(owner.join()).news(owner.news([ended(2_000, "A1")]));
+    let mut rider =
+        owner.builder().join(owner.join()).news(owner.news([ended(2_000, "A1")])).build();
     watch(&owner, &mut rider, 4_000).await;
     assert_eq!(owner.alive(), [0, 0, 1, 1, 1], "a join and its limit");
 }
@@ -172,7 +173,7 @@ async fn waiting_it_is_told_nothing_new() {
 async fn news_that_ends_is_the_end_of_news_alone() {
     let owner = Owner::answers([by_route().into(), serve([1]).item(2_000, 2).into()]);
     let news = owner.news([ended(100, "")]).take(1);
-    let seen = watch(&owner, &mut owner.rider().news(news), 9_000).await;
+    let seen = watch(&owner, &mut owner.builder().news(news).build(), 9_000).await;
     assert_eq!(seen, [(500, Seen::Item(1)), (2_500, Seen::Item(2))]);
     assert_eq!(owner.alive()[3], 0);
 }
@@ -183,7 +184,8 @@ async fn an_item_comes_before_the_end_that_is_announced_at_its_instant() {
     for items in [serve([]).item(100, 1), serve([1]).item(100, 2)] {
         let owner = Owner::answers([items.into(), serve([7]).into()]);
         let seen =
-            watch(&owner, &mut owner.rider().news(owner.news([ended(100, "")])), 9_000).await;
+            watch(&owner, &mut owner.builder().news(owner.news([ended(100, "")])).build(), 9_000)
+                .await;
         assert!(matches!(seen[..], [.., (100, Seen::Item(1 | 2)), (_, Seen::Item(7))]), "{seen:?}");
     }
 }
@@ -195,9 +197,9 @@ async fn news_is_looked_at_after_at_most_32_items() {
         let owner = Owner::answers([serve(0..10_000).by("A1").into(), serve([]).into()]);
         let news = owner.news([ended(0, "A1")]);
         let seen = if resuming {
-            watch(&owner, &mut owner.resuming().news(news), 9_000).await
+            watch(&owner, &mut owner.builder_resuming().news(news).build(), 9_000).await
         } else {
-            watch(&owner, &mut owner.rider().news(news), 9_000).await
+            watch(&owner, &mut owner.builder().news(news).build(), 9_000).await
         };
         assert_eq!(seen.len(), 32, "items first, and no more of them");
         assert_eq!(owner.times(), [0, 500]);
@@ -212,7 +214,7 @@ async fn items_have_their_turn_however_much_news_there_is() {
     let counted = Rc::clone(&heard);
     let news = stream::repeat(News::Ended(Some(tag("B1")))).take(10_000);
     let news = news.inspect(move |_| counted.set(counted.get() + 1));
-    let seen = watch(&owner, &mut owner.rider().news(news).take(100), 1_000).await;
+    let seen = watch(&owner, &mut owner.builder().news(news).build().take(100), 1_000).await;
     assert_eq!(seen.len(), 101);
     assert!(heard.get() <= 100, "{} before 100 items", heard.get());
 }
@@ -235,7 +237,7 @@ async fn a_completion_is_a_rejection_where_that_is_wanted() {
         serve([3]).by("A2").completes(100).into(),
         serve([4]).into(),
     ]);
-    let mut rider = owner.rider().re_ask_on_completion();
+    let mut rider = owner.builder().re_ask_on_completion().build();
     let seen = watch(&owner, &mut rider, 9_000).await;
     let items = [(0, 1), (700, 2), (1_900, 3), (2_500, 4)];
     assert_eq!(seen, items.map(|(at, item)| (at, Seen::Item(item))));
@@ -246,7 +248,8 @@ async fn a_completion_is_a_rejection_where_that_is_wanted() {
 #[tokio::test(start_paused = true)]
 async fn a_completion_that_is_re_asked_for_is_bounded_like_any_rejection() {
     let owner = Owner::answers([serve([]).completes(0).into()]);
-    let mut rider = owner.rider().re_ask_on_completion().budget(Budget::new().pace(ms(200)));
+    let mut rider =
+        owner.builder().re_ask_on_completion().budget(Budget::new().pace(ms(200))).build();
     let seen = watch(&owner, &mut rider, 9_000).await;
     assert_eq!(seen[0], (600, Seen::GaveUp(rideout::Cause::Untagged)));
     assert_eq!(owner.times(), [0, 200, 400, 600]);

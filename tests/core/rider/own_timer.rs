@@ -14,10 +14,7 @@ use std::{
 };
 
 use futures::{Stream, StreamExt, TryStreamExt, stream};
-use rideout::{
-    Budget, Closing, PointRead, PointReadError, Refusal, RideError, RideOut, rider::Ask,
-    time::Timer,
-};
+use rideout::{Budget, Closing, PointRead, Refusal, RideOut, Seam, rider::Ask, time::Timer};
 
 /// A clock that is moved by whoever has nothing else to do.
 #[derive(Clone)]
@@ -94,7 +91,7 @@ fn address() -> rideout::Address {
 
 fn draining() -> Refusal {
     let owner = Closing::new(address()).activation("0A".parse().expect("hex digits"));
-    owner.at_the_door("Subscribe")
+    owner.refuse(Seam::Door, "Subscribe")
 }
 
 /// An owner that drains until then, and then serves.
@@ -116,7 +113,7 @@ type Prices = stream::Iter<std::vec::IntoIter<Result<u32, Refusal>>>;
 fn a_rider_rides_out_on_a_clock_of_ones_own() {
     let clock = Simulated::new();
     let owner = owner(&clock, Duration::from_millis(1_200));
-    let prices = RideOut::new(address(), owner).timer(clock.clone());
+    let prices = RideOut::builder(address(), owner).timer(clock.clone()).build();
     assert_eq!(clock.run(prices.try_collect::<Vec<_>>()).unwrap(), [101, 102]);
     // At once, and then a pace each.
     assert_eq!(clock.elapsed.get(), Duration::from_millis(1_500));
@@ -126,14 +123,15 @@ fn a_rider_rides_out_on_a_clock_of_ones_own() {
 fn a_give_up_comes_at_the_time_of_that_clock() {
     let clock = Simulated::new();
     let ask = |_| async { Err::<stream::Empty<Result<(), _>>, _>(draining()) };
-    let rider = RideOut::new(address(), ask)
+    let rider = RideOut::builder(address(), ask)
         .join(|_| Some(std::future::pending()))
         .timer(clock.clone())
-        .budget(Budget::default().re_asks(2).join_limit(Duration::from_secs(4)));
+        .budget(Budget::default().re_asks(2).join_limit(Duration::from_secs(4)))
+        .build();
     let [ended] = &clock.run(rider.collect::<Vec<_>>())[..] else {
         panic!("one error, and the end")
     };
-    assert!(matches!(ended, Err(RideError::GaveUp { .. })), "{ended:?}");
+    assert!(ended.as_ref().is_err_and(|it| it.gave_up().is_some()), "{ended:?}");
     assert_eq!(clock.elapsed.get(), Duration::from_secs(5));
 }
 
@@ -141,16 +139,16 @@ fn a_give_up_comes_at_the_time_of_that_clock() {
 fn a_read_keeps_its_deadline_by_that_clock() {
     let clock = Simulated::new();
     let late = |_| async { Err::<(), _>(draining()) };
-    let ended = clock.run(PointRead::new(address(), late).timer(clock.clone()));
-    assert!(matches!(ended, Err(PointReadError::Recycling(_))), "{ended:?}");
+    let ended = clock.run(PointRead::builder(address(), late).timer(clock.clone()).build());
+    assert!(ended.as_ref().is_err_and(|it| it.recycling().is_some()), "{ended:?}");
     assert_eq!(clock.elapsed.get(), Duration::from_secs(10));
 
     let mut prices = owner(&clock, Duration::from_millis(11_700));
-    let read = PointRead::new(address(), move |ask| {
+    let read = PointRead::builder(address(), move |ask| {
         let answer = prices(ask);
         async { answer.await?.next().await.expect("one at least") }
     });
-    assert_eq!(clock.run(read.timer(clock.clone())).unwrap(), 101);
+    assert_eq!(clock.run(read.timer(clock.clone()).build()).unwrap(), 101);
     assert_eq!(clock.elapsed.get(), Duration::from_secs(12));
 }
 
@@ -160,7 +158,9 @@ fn what_is_of_one_thread_only_is_polled_there() {
     let clock = Simulated::new();
     let last = Rc::new(Cell::new(0));
     let seen = Rc::clone(&last);
-    let rider = RideOut::new(address(), owner(&clock, Duration::from_secs(1))).timer(clock.clone());
+    let rider = RideOut::builder(address(), owner(&clock, Duration::from_secs(1)))
+        .timer(clock.clone())
+        .build();
     let watched: Pin<Box<dyn Stream<Item = _>>> =
         Box::pin(rider.inspect_ok(move |it| seen.set(*it)));
     assert_eq!(clock.run(watched.count()), 2);

@@ -31,8 +31,11 @@ where
             Some(Ok(Phase::Answered(Some(by)))) => format!("answered by {by}"),
             Some(Ok(Phase::Answered(None))) => "answered".into(),
             Some(Ok(Phase::Live(item))) => item.to_string(),
-            Some(Err(RideError::GaveUp { report, .. })) => format!("{:?}", report.cause),
-            Some(Err(RideError::Verdict(_))) => "verdict".into(),
+            Some(Ok(other)) => panic!("what is {other:?}?"),
+            Some(Err(error)) => match error.gave_up() {
+                Some(report) => format!("{:?}", report.cause),
+                None => "verdict".into(),
+            },
             None => return all,
         };
         all.push((owner.now(), text));
@@ -75,7 +78,7 @@ async fn every_charge_and_every_answer_is_shown_with_the_items_between_them() {
 #[tokio::test(start_paused = true)]
 async fn a_charge_is_shown_before_its_attempt_does_anything() {
     let owner = Owner::answers([by("A1").into(), serve([1]).into()]).teardown("A1", 0);
-    let mut rider = owner.rider().join(owner.join()).phases();
+    let mut rider = owner.builder().join(owner.join()).build().phases();
     let Some(Ok(Phase::RidingOut(charge))) = rider.next().await else { panic!("a charge") };
     assert_eq!((charge.axis(), charge.count()), (Some(Axis::Activation), 1));
     assert!(owner.looked().is_empty(), "it has looked at nothing");
@@ -87,7 +90,7 @@ async fn a_charge_is_shown_before_its_attempt_does_anything() {
 #[tokio::test(start_paused = true)]
 async fn a_spent_budget_is_an_error_and_no_phase() {
     let owner = Owner::answers([by_route().into()]);
-    let mut rider = owner.rider().budget(Budget::new().re_asks(1)).phases();
+    let mut rider = owner.builder().budget(Budget::new().re_asks(1)).build().phases();
     let seen = phases(&owner, &mut rider, NEVER).await;
     assert_eq!(seen, is(&[(0, "time (route) 1"), (500, &format!("{:?}", Cause::Route))]));
 }
@@ -110,9 +113,10 @@ async fn a_refresh_shows_its_charges_among_the_items_of_the_old_one() {
 async fn an_announced_end_and_a_silent_ask_are_shown_alike() {
     let owner = Owner::answers([serve([1]).by("A1").into(), Reply::Silent, serve([2]).into()]);
     let mut rider = owner
-        .rider()
+        .builder()
         .news(owner.news([(700, News::Ended(Some(tag("A1"))))]))
         .budget(Budget::new().ask_limit(ms(1_000)))
+        .build()
         .phases();
     let seen = phases(&owner, &mut rider, 9_000).await;
     assert_eq!(
@@ -129,7 +133,7 @@ async fn an_announced_end_and_a_silent_ask_are_shown_alike() {
 #[tokio::test(start_paused = true)]
 async fn the_phases_are_the_rider_and_give_it_back() {
     let owner = Owner::answers([serve([1, 2, 3]).completes(0).into()]);
-    let mut rider: Phases<_, _, _, _, _> = owner.rider().phases();
+    let mut rider: Phases<_> = owner.rider().phases();
     assert!(matches!(rider.next().await, Some(Ok(Phase::Answered(None)))));
     assert!(matches!(rider.next().await, Some(Ok(Phase::Live(1)))));
     assert!(!rider.get_ref().is_terminated());
@@ -144,10 +148,10 @@ async fn the_phases_are_the_rider_and_give_it_back() {
 async fn the_bound_by_the_clock_begins_with_the_charge() {
     // R9: not when the one who reads the phases comes back.
     let owner = Owner::answers([by_route().into()]);
-    let mut phases = owner.rider().budget(Budget::new().longest(ms(1_000))).phases();
+    let mut phases = owner.builder().budget(Budget::new().longest(ms(1_000))).build().phases();
     assert!(matches!(phases.next().await, Some(Ok(Phase::RidingOut(_)))));
     tokio::time::advance(ms(5_000)).await;
-    let Some(Err(RideError::GaveUp { report, .. })) = phases.next().await else { panic!() };
-    assert_eq!(report.cause, Cause::Outlasted { longest: ms(1_000) });
+    let error = phases.next().await.and_then(Result::err).expect("it gives up");
+    assert_eq!(error.gave_up().expect("a give-up").cause, Cause::Outlasted { longest: ms(1_000) });
     assert_eq!(owner.times(), [0]);
 }

@@ -18,6 +18,7 @@ use crate::support::{
     by_hand::{Task, kept, poll},
     hand_clock::{Clock, Count, address, ms},
     heard::Heard,
+    ruled::Ruled,
     strict::{Hasty, Strict, next, next_for},
     words::{by, by_route, not_found, tag},
 };
@@ -28,8 +29,7 @@ use futures::{
     stream,
 };
 use rideout::{
-    Activation, Budget, Cause, Judged, News, PointRead, Refusal, Rejection, RideError, RideOut,
-    Teardown,
+    Activation, Budget, Cause, News, PointRead, Refusal, Rejection, RideOut, Teardown,
     rider::{Answer, Ask, Phase},
 };
 use tracing::Level;
@@ -39,7 +39,7 @@ use self::owner::{Owner, Reply, step};
 /// How many turns one poll of a rider takes, and how many items pass before it looks at news.
 const TURNS: u32 = 32;
 
-type Dull = Judged<&'static str>;
+type Dull = Ruled<&'static str>;
 
 /// Refuses at once, `refusals` times, and then serves 1. Counts its asks.
 fn refusing(refusals: u32, asks: &Rc<Cell<u32>>) -> impl FnMut(Ask) -> Ready<Result<Served, Dull>> {
@@ -47,7 +47,7 @@ fn refusing(refusals: u32, asks: &Rc<Cell<u32>>) -> impl FnMut(Ask) -> Ready<Res
     move |ask| {
         asks.set(ask.attempt);
         if ask.attempt <= refusals {
-            ready(Err(Judged::promise("refused", Rejection::by_route())))
+            ready(Err(Ruled::promise("refused", Rejection::by_route())))
         } else {
             ready(Ok(stream::iter([Ok(1)])))
         }
@@ -74,7 +74,8 @@ fn a_million_refusals_take_no_stack_and_no_poll_takes_many() {
     on_a_small_stack(|| {
         let asks = Rc::new(Cell::new(0));
         let ask = refusing(1_000_000, &asks);
-        let mut rider = RideOut::new(address(), ask).timer(Hasty::new()).budget(endless());
+        let mut rider =
+            RideOut::builder(address(), ask).timer(Hasty::new()).budget(endless()).build();
         let (task, waker) = Task::new();
         let (mut before, mut wakes, mut polls) = (0, 0, 0);
         while next_for(&mut rider, &waker).is_pending() {
@@ -93,7 +94,7 @@ fn a_million_refusals_of_a_read_take_no_stack_either() {
     on_a_small_stack(|| {
         let asks = Rc::new(Cell::new(0));
         let ask = refusing(1_000_000, &asks);
-        let read = PointRead::new(address(), ask).timer(Hasty::new());
+        let read = PointRead::builder(address(), ask).timer(Hasty::new()).build();
         let (task, waker) = Task::new();
         let (mut read, mut before, mut wakes, mut polls) = (Box::pin(read), 0, 0, 0);
         while poll(&mut read, &waker).is_pending() {
@@ -112,7 +113,7 @@ fn a_million_refusals_of_a_read_take_no_stack_either() {
 async fn beside_a_rider_that_never_rests_others_go_on() {
     let asks = Rc::new(Cell::new(0));
     let ask = refusing(u32::MAX, &asks);
-    let mut rider = RideOut::new(address(), ask).timer(Hasty::new()).budget(endless());
+    let mut rider = RideOut::builder(address(), ask).timer(Hasty::new()).budget(endless()).build();
     let local = tokio::task::LocalSet::new();
     let sibling = async {
         for _ in 0..1_000 {
@@ -133,13 +134,14 @@ async fn beside_a_rider_that_never_rests_others_go_on() {
 fn of_a_million_refusals_the_budget_takes_its_few_and_warns_once() {
     let heard = Heard::begin();
     let asks = Rc::new(Cell::new(0));
-    let mut rider = RideOut::new(address(), refusing(1_000_000, &asks)).timer(Hasty::new());
+    let mut rider =
+        RideOut::builder(address(), refusing(1_000_000, &asks)).timer(Hasty::new()).build();
     let ended = (0..17).find_map(|_| match next(&mut rider) {
         Poll::Ready(ended) => ended,
         Poll::Pending => None,
     });
-    let Some(Err(RideError::GaveUp { report, .. })) = ended else { panic!("{ended:?}") };
-    assert_eq!((report.cause, asks.get()), (Cause::Route, 17));
+    let ended = ended.and_then(Result::err).expect("it gives up");
+    assert_eq!((ended.gave_up().expect("a give-up").cause, asks.get()), (Cause::Route, 17));
     let warned = heard.all().iter().filter(|said| said.level == Level::WARN).count();
     assert_eq!((warned, heard.all().len()), (1, 1));
 }
@@ -153,7 +155,8 @@ fn an_owner_that_answers_and_dies_is_asked_once_a_pace() {
             let tag = if same { "A1".to_owned() } else { format!("{attempt:04X}") };
             Reply::Serve(vec![Ok(1), Err(by(&tag))])
         };
-        let mut rider = RideOut::new(address(), owner.answers(dies)).timer(owner.clock.clone());
+        let mut rider =
+            RideOut::builder(address(), owner.answers(dies)).timer(owner.clock.clone()).build();
         let (items, goes_on) = step(&mut rider, &owner, 1_000);
         assert!(goes_on && items > 100, "it answers, so nothing bounds it");
         assert_eq!(owner.asks(), items);
@@ -161,9 +164,10 @@ fn an_owner_that_answers_and_dies_is_asked_once_a_pace() {
         assert!(paces, "never two asks within a pace: {:?}", owner.asked.borrow());
 
         let owner = Owner::new();
-        let mut rider = RideOut::new(address(), owner.answers(dies))
+        let mut rider = RideOut::builder(address(), owner.answers(dies))
             .timer(owner.clock.clone())
-            .budget(Budget::default().proven_after(ms(1_000)));
+            .budget(Budget::default().proven_after(ms(1_000)))
+            .build();
         let (_, goes_on) = step(&mut rider, &owner, 1_000);
         assert!(!goes_on, "it has proven nothing");
         assert_eq!(owner.asks(), if same { 18 } else { 4 });
@@ -190,10 +194,11 @@ fn moved_in_mid_refusals_the_new_task_is_woken() {
         }
     };
     // Each teardown is complete at the second look.
-    let mut rider = RideOut::new(address(), ask)
+    let mut rider = RideOut::builder(address(), ask)
         .join(|_| Some(tokio::task::yield_now()))
         .timer(Clock::new())
-        .budget(endless());
+        .budget(endless())
+        .build();
     let (old, old_waker) = Task::new();
     items.unbounded_send(Ok(1)).expect("open");
     assert!(next_for(&mut rider, &old_waker).is_ready());
@@ -230,10 +235,11 @@ fn a_subscription_whose_end_has_to_wait_is_not_polled_again() {
             _ => ready(Ok(Strict::open([9]))).boxed(),
         }
     };
-    let mut rider = RideOut::new(address(), ask)
+    let mut rider = RideOut::builder(address(), ask)
         .join(|_| Some(tokio::task::yield_now()))
         .timer(Clock::new())
-        .budget(Budget::default().activations(u32::MAX));
+        .budget(Budget::default().activations(u32::MAX))
+        .build();
     let nudger = rider.nudger();
     items.unbounded_send(Ok(1)).expect("open");
     assert!(matches!(next(&mut rider), Poll::Ready(Some(Ok(1)))));
@@ -257,9 +263,10 @@ fn of_two_that_join_one_is_woken_and_dropped_and_the_other_asks() {
     let rider = || {
         let joined = teardown.clone();
         let replies = |attempt| if attempt == 1 { Reply::Refuse(by("A1")) } else { Reply::Open(1) };
-        RideOut::new(address(), owner.answers(replies))
+        RideOut::builder(address(), owner.answers(replies))
             .join(move |_| Some(joined.completed()))
             .timer(owner.clock.clone())
+            .build()
     };
     let (mut first, mut second) = (rider(), rider());
     let ((one, one_waker), (other, other_waker)) = (Task::new(), Task::new());
@@ -286,9 +293,10 @@ fn refused_and_left_alone_a_rider_asks_again_by_itself() {
             _ => Reply::Open(1),
         };
         // A killed process announces nothing: its teardown never comes.
-        let mut rider = RideOut::new(address(), owner.answers(replies))
+        let mut rider = RideOut::builder(address(), owner.answers(replies))
             .join(|_| Some(pending()))
-            .timer(owner.clock.clone());
+            .timer(owner.clock.clone())
+            .build();
         let (task, waker) = Task::new();
         assert!(next_for(&mut rider, &waker).is_pending());
         let wakes = task.wakes();
@@ -303,7 +311,8 @@ fn refused_and_left_alone_a_rider_asks_again_by_itself() {
 fn after_ten_refusals_and_an_answer_one_subscription_lives() {
     let owner = Owner::new();
     let replies = |attempt| if attempt <= 10 { Reply::Refuse(by_route()) } else { Reply::Open(1) };
-    let mut rider = RideOut::new(address(), owner.answers(replies)).timer(owner.clock.clone());
+    let mut rider =
+        RideOut::builder(address(), owner.answers(replies)).timer(owner.clock.clone()).build();
     let nudger = rider.nudger();
     // Whatever else asks for it meanwhile.
     while next(&mut rider).is_pending() {
@@ -321,8 +330,9 @@ fn after_ten_refusals_and_an_answer_one_subscription_lives() {
 #[test]
 fn dropped_between_refusal_and_ask_it_never_asks() {
     let owner = Owner::new();
-    let mut rider = RideOut::new(address(), owner.answers(|_| Reply::Refuse(by_route())))
-        .timer(owner.clock.clone());
+    let mut rider = RideOut::builder(address(), owner.answers(|_| Reply::Refuse(by_route())))
+        .timer(owner.clock.clone())
+        .build();
     assert!(next(&mut rider).is_pending());
     let nudger = rider.nudger();
     drop(rider);
@@ -346,11 +356,12 @@ fn spurious_polls_and_wakes_change_nothing() {
             _ => unreachable!("a verdict is final"),
         };
         let news = stream::iter([News::Arrived(tag("D1")), News::Ended(Some(tag("E1")))]);
-        let mut rider = RideOut::new(address(), owner.answers(replies))
+        let mut rider = RideOut::builder(address(), owner.answers(replies))
             .join(|activation| (activation == tag("B1")).then(pending))
             .news(news.chain(stream::pending()))
             .timer(owner.clock.clone())
-            .re_ask_on_completion();
+            .re_ask_on_completion()
+            .build();
         let mut seen = Vec::new();
         loop {
             let polled = next(&mut rider);

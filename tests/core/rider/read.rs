@@ -17,7 +17,9 @@ use crate::support::{
 };
 use futures::FutureExt;
 use rideout::{
-    Budget, Kind, News, PointRead, PointReadError, Refusal, Ruling, diagnosis::Shape, rider::Ask,
+    Budget, Kind, News, PointRead, PointReadError, Refusal, Ruling,
+    diagnosis::Shape,
+    rider::{Ask, PointReadEnd},
 };
 
 /// What the owner of a read says to one ask, so long after it.
@@ -53,7 +55,7 @@ async fn read<const N: usize, const M: usize>(
     let owner = Owner::answers([script::Reply::Silent]);
     let times = Rc::new(RefCell::new(Vec::new()));
     let (asked, clock) = (Rc::clone(&times), owner.clone());
-    let read = PointRead::new(address(), move |ask: Ask| {
+    let read = PointRead::builder(address(), move |ask: Ask| {
         assert!(ask.charge.is_uncharged(), "a read charges nothing");
         assert!(ask.attempt < 50_000, "asked too often");
         let index = usize::try_from(ask.attempt).expect("few asks") - 1;
@@ -72,22 +74,24 @@ async fn read<const N: usize, const M: usize>(
     .timer(owner.timer.clone())
     .deadline(ms(deadline))
     .budget(budget)
-    .news(owner.news(news));
+    .news(owner.news(news))
+    .build();
     let mut read = pin!(read);
     let within = tokio::time::timeout(ms(3_600_000), read.as_mut());
-    let outcome = match within.await.expect("a read ends by its deadline") {
+    let ended = within.await.expect("a read ends by its deadline");
+    let outcome = match ended.map_err(PointReadError::into_end) {
         Ok(value) => Outcome::Present(value),
-        Err(PointReadError::Absent(_)) => Outcome::Absent,
-        Err(PointReadError::Verdict(error)) => {
+        Err(PointReadEnd::Absent(_)) => Outcome::Absent,
+        Err(PointReadEnd::Verdict(error)) => {
             match rideout::Classify::classify(&error, &address()) {
                 Ruling::Verdict(kind) => Outcome::Verdict(kind),
-                Ruling::Promise(_) => panic!("a promise is no verdict"),
+                other => panic!("{other:?} is no verdict"),
             }
         }
-        Err(PointReadError::Recycling(spent)) => {
+        Err(PointReadEnd::Recycling(spent)) => {
             Outcome::Recycling { asks: spent.asks, refusals: spent.refusals, shape: spent.shape }
         }
-        Err(PointReadError::TimedOut { asks, .. }) => Outcome::TimedOut { asks },
+        Err(PointReadEnd::TimedOut { asks, .. }) => Outcome::TimedOut { asks },
         Err(_) => panic!("a read ends in no other way"),
     };
     assert_eq!(owner.alive(), [0; 5], "it keeps nothing once it is over");
@@ -137,11 +141,11 @@ async fn a_read_comes_back_when_its_owner_does() {
     // C2.
     let owner = Owner::answers([script::Reply::Silent]);
     let clock = owner.clone();
-    let read = PointRead::new(address(), move |ask| {
+    let read = PointRead::builder(address(), move |ask| {
         assert!(ask.attempt < 100, "asked too often");
         ready(if clock.now() < 8_000 { Err(by("A1")) } else { Ok(7) })
     });
-    assert_eq!(read.deadline(ms(15_000)).await.ok(), Some(7));
+    assert_eq!(read.deadline(ms(15_000)).build().await.ok(), Some(7));
     assert_eq!(owner.now(), 8_000);
 }
 
@@ -170,8 +174,8 @@ async fn no_refusal_at_all_is_a_time_out() {
     let ran = simple([(0, None)], 10_000).await;
     assert_eq!((ran.outcome, ran.at, ran.asks), (Outcome::TimedOut { asks: 1 }, 10_000, vec![0]));
 
-    let silent = PointRead::new(address(), |_| std::future::pending::<Result<(), Refusal>>());
-    let Err(error) = silent.deadline(ms(700)).await else { panic!("no answer") };
+    let silent = PointRead::builder(address(), |_| std::future::pending::<Result<(), Refusal>>());
+    let Err(error) = silent.deadline(ms(700)).build().await else { panic!("no answer") };
     assert_eq!(error.to_string(), "prices/eur did not answer 1 asks within the deadline 700ms");
     assert!(std::error::Error::source(&error).is_none());
 }
@@ -199,9 +203,11 @@ fn a_deadline_of_zero_asks_nothing_whatever_its_timer_makes_of_it() {
         }
     }
 
-    let read = PointRead::new(address(), |_| -> Ready<Result<(), Refusal>> { panic!("it asks") });
-    let ended = read.deadline(Duration::ZERO).timer(Late).now_or_never();
-    assert!(matches!(ended, Some(Err(PointReadError::TimedOut { asks: 0, .. }))));
+    let read =
+        PointRead::builder(address(), |_| -> Ready<Result<(), Refusal>> { panic!("it asks") });
+    let ended = read.deadline(Duration::ZERO).timer(Late).build().now_or_never();
+    let end = ended.and_then(Result::err).map(PointReadError::into_end);
+    assert!(matches!(end, Some(PointReadEnd::TimedOut { asks: 0, .. })));
 }
 
 #[tokio::test(start_paused = true)]
@@ -303,7 +309,7 @@ async fn any_setting_reads_without_a_panic_or_a_spin() {
         let paced = if extreme.is_zero() { 1_001 } else { 1 };
         assert_eq!(ran.asks.len(), paced, "{extreme:?}");
     }
-    let long = PointRead::new(address(), |_| ready(Ok::<_, Refusal>(1))).deadline(far);
+    let long = PointRead::builder(address(), |_| ready(Ok::<_, Refusal>(1))).deadline(far).build();
     assert_eq!(long.await.ok(), Some(1));
 }
 
@@ -312,7 +318,7 @@ async fn dropped_in_any_state_a_read_leaves_nothing() {
     for (says, alive) in [((NEVER, None), 1), (now(Err(by_route())), 0)] {
         let owner = Owner::answers([script::Reply::Silent]);
         let clock = owner.clone();
-        let read = PointRead::new(address(), move |_: Ask| {
+        let read = PointRead::builder(address(), move |_: Ask| {
             let (clock, one, says) = (clock.clone(), clock.asks.one(), says.clone());
             async move {
                 let _one = one;
@@ -320,7 +326,8 @@ async fn dropped_in_any_state_a_read_leaves_nothing() {
                 says.1.unwrap_or(Ok(0))
             }
         })
-        .timer(owner.timer.clone());
+        .timer(owner.timer.clone())
+        .build();
         let mut read = Box::pin(read);
         assert!((&mut read).now_or_never().is_none());
         assert_eq!(owner.alive()[0], alive);
@@ -336,13 +343,14 @@ async fn a_poll_of_a_read_is_bounded_and_a_panic_reaches_the_caller() {
     let counted = Rc::clone(&asks);
     // Arrivals without end end every rest at once.
     let arrivals = futures::stream::repeat_with(|| News::Arrived(rideout::Activation::mint()));
-    let read = PointRead::new(address(), move |_| {
+    let read = PointRead::builder(address(), move |_| {
         counted.set(counted.get() + 1);
         assert_ne!(counted.get(), 2, "once");
         ready(Err::<(), _>(by_route())) as Ready<_>
     })
     .news(arrivals)
-    .budget(Budget::new().activations(u32::MAX));
+    .budget(Budget::new().activations(u32::MAX))
+    .build();
     let mut read = Box::pin(read);
     let mut poll = || Pin::new(&mut read).poll(&mut Context::from_waker(Waker::noop()));
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(&mut poll)).is_err());
@@ -359,7 +367,8 @@ async fn the_end_of_a_read_says_what_happened() {
             let says = says.clone();
             tokio::time::sleep(ms(late)).map(move |()| says)
         };
-        let error = PointRead::new(address(), answer).deadline(ms(1_000)).await.unwrap_err();
+        let error =
+            PointRead::builder(address(), answer).deadline(ms(1_000)).build().await.unwrap_err();
         (error.to_string(), error.source().map(ToString::to_string))
     };
     let (recycling, last) = said(Err(by_route()), 0).await;

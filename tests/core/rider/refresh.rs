@@ -32,7 +32,7 @@ async fn a_nudge_during_a_rest_or_a_join_is_satisfied_by_its_ask() {
     // R16, C23: and does not shorten it.
     for (refusal, next) in [(by_route(), 500), (by("A1"), 3_000)] {
         let owner = Owner::answers([refusal.into(), serve([1]).into()]).teardown("A1", 3_000);
-        let rider = owner.rider().join(owner.join());
+        let rider = owner.builder().join(owner.join()).build();
         let nudger = rider.nudger();
         let mut rider = rider;
         let all = async {
@@ -140,7 +140,7 @@ async fn a_give_up_of_a_refresh_ends_the_stream() {
         1 => serve([1]).item(1_900, 2).item(5_000, 3).into(),
         _ => by_route().into(),
     });
-    let rider = owner.rider().budget(Budget::new().re_asks(2));
+    let rider = owner.builder().budget(Budget::new().re_asks(2)).build();
     let seen = nudged(&owner, rider, [1_000], 9_000).await;
     let ends = [(2_000, Seen::GaveUp(Cause::Route)), (2_000, Seen::Completed)];
     assert_eq!(seen, [items(&[(0, 1), (1_900, 2)]), ends.to_vec()].concat());
@@ -163,7 +163,7 @@ async fn the_end_of_the_old_one_ends_the_old_one_alone() {
         (serve([1]).by("A1").completes(1_300), late()),
     ] {
         let owner = Owner::answers([old.into(), after(1_000, serve([10])), Reply::Silent]);
-        let mut rider = owner.rider().news(owner.news(heard));
+        let mut rider = owner.builder().news(owner.news(heard)).build();
         let nudger = rider.nudger();
         let nudge = async {
             owner.reach(1_000).await;
@@ -187,9 +187,8 @@ async fn an_end_that_was_old_in_one_ride_out_is_news_in_the_next() {
         serve([3]).by("A2").into(),
     ]);
     let ended = (6_000, News::Ended(Some(tag("A1"))));
-    let rider = owner.rider();
+    let mut rider = owner.builder().news(owner.news([ended])).build();
     let nudger = rider.nudger();
-    let mut rider = rider.news(owner.news([ended]));
     watch(&owner, &mut rider, 1_000).await;
     nudger.nudge();
     let seen = watch(&owner, &mut rider, 9_000).await;
@@ -227,7 +226,7 @@ async fn a_refresh_has_its_limit_and_is_no_answer_by_the_old_one() {
     // R20: the limit is until the subscription opens, and the old one being open is not that.
     let owner =
         Owner::answers([serve([1]).item(2_000, 2).into(), Reply::Silent, serve([10]).into()]);
-    let rider = owner.rider().budget(Budget::new().ask_limit(ms(3_000)));
+    let rider = owner.builder().budget(Budget::new().ask_limit(ms(3_000))).build();
     let seen = nudged(&owner, rider, [1_000], 9_000).await;
     assert_eq!(seen, items(&[(0, 1), (2_000, 2), (4_500, 10)]));
 }
@@ -241,7 +240,7 @@ async fn an_old_one_that_lived_a_pace_was_an_answer_before_its_refresh_is_refuse
         by_route().into(),
         serve([10]).into(),
     ]);
-    let rider = owner.rider().budget(Budget::new().re_asks(1));
+    let rider = owner.builder().budget(Budget::new().re_asks(1)).build();
     let seen = nudged(&owner, rider, [2_000], 9_000).await;
     assert_eq!(seen, items(&[(2_500, 10)]));
     assert_eq!(owner.asked()[3].charge.count(), 1);
@@ -267,7 +266,7 @@ async fn the_bound_by_the_clock_holds_for_a_refresh_alone() {
         after(900, by_route().with_retry_after(ms(3_000))),
         serve([10]).into(),
     ]);
-    let rider = owner.rider().budget(Budget::new().pace(ms(1_050)).longest(ms(2_000)));
+    let rider = owner.builder().budget(Budget::new().pace(ms(1_050)).longest(ms(2_000))).build();
     let seen = nudged(&owner, rider, [50], 9_000).await;
     assert_eq!(seen, items(&[(1_100, 1), (3_950, 10)]));
 }
@@ -282,7 +281,7 @@ async fn a_refresh_is_ridden_beside_a_subscription_that_always_has_one_more() {
         Reply::Silent,
         serve([9_999]).into(),
     ]);
-    let mut rider = owner.rider().budget(Budget::new().ask_limit(ms(1_000)));
+    let mut rider = owner.builder().budget(Budget::new().ask_limit(ms(1_000))).build();
     assert_eq!(rider.next().await.map(Result::ok), Some(Some(0)));
     rider.nudger().nudge();
     for _ in 1..5_000 {
@@ -304,7 +303,7 @@ async fn two_riders_join_one_teardown_and_one_goes_away() {
     let teardown = Teardown::new();
     let rider = |owner: &Owner| {
         let teardown = teardown.clone();
-        owner.rider().join(move |_| Some(teardown.completed()))
+        owner.builder().join(move |_| Some(teardown.completed())).build()
     };
     let owners = [(); 2].map(|()| Owner::answers([by("A1").into(), serve([1]).into()]));
     let (mut goes, mut stays) = (rider(&owners[0]), rider(&owners[1]));
@@ -344,7 +343,7 @@ async fn an_owner_that_answers_and_dies_is_bounded_however_often_it_is_nudged() 
     // R9: `proven_after` bounds it, also where a nudge is out each time it dies.
     let owner = Owner::scripted(|_| after(20, serve([1]).by("A1").fails(5, by("A1"))));
     let budget = Budget::new().activations(1).re_asks(1).proven_after(ms(5_000));
-    let rider = owner.rider().budget(budget);
+    let rider = owner.builder().budget(budget).build();
     let nudger = rider.nudger();
     let mut rider = rider;
     let all = async {
@@ -366,7 +365,7 @@ async fn an_end_announced_beside_a_refresh_is_not_charged() {
     let owner =
         Owner::answers([serve([1]).by("A1").into(), after(1_000, by_route()), serve([10]).into()]);
     let news = owner.news([(1_300, News::Ended(Some(tag("A1"))))]);
-    let mut rider = owner.rider().news(news);
+    let mut rider = owner.builder().news(news).build();
     let nudger = rider.nudger();
     let nudge = async {
         owner.reach(1_000).await;
@@ -387,7 +386,7 @@ async fn the_rest_of_a_short_life_uses_up_no_arrival_once_its_successor_is_live(
         after(150, serve([2]).by("B1").fails(900, by_route())),
         serve([3]).into(),
     ]);
-    let rider = owner.rider().news(owner.news([(400, News::Arrived(tag("C1")))]));
+    let rider = owner.builder().news(owner.news([(400, News::Arrived(tag("C1")))])).build();
     let nudger = rider.nudger();
     let mut rider = rider;
     watch(&owner, &mut rider, 100).await;

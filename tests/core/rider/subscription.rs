@@ -5,7 +5,7 @@ use crate::support::{
     script::{NEVER, Owner, Reply, Seen, after, next, serve, watch},
     words::{by, by_route, not_found, tag, unnamed},
 };
-use rideout::{Axis, Budget, Cause, Kind, RideError, Wait};
+use rideout::{Axis, Budget, Cause, Kind, Wait};
 
 fn every(pace: u64, from: u64, count: u64) -> Vec<u64> {
     (0..count).map(|index| from + index * pace).collect()
@@ -15,7 +15,7 @@ fn every(pace: u64, from: u64, count: u64) -> Vec<u64> {
 async fn a_corpse_is_asked_at_once_and_then_once_a_pace() {
     // C1, C4: its teardown is over, and it refuses for ever.
     let owner = Owner::answers([by("A1").into()]).teardown("A1", 0);
-    let mut rider = owner.rider().join(owner.join());
+    let mut rider = owner.builder().join(owner.join()).build();
     let seen = watch(&owner, &mut rider, NEVER).await;
 
     assert_eq!(seen, [(8_000, Seen::GaveUp(Cause::Wedged)), (8_000, Seen::Completed)]);
@@ -31,7 +31,7 @@ async fn an_answer_clears_every_count() {
         _ => by("A1").into(),
     })
     .teardown("A1", 0);
-    let mut rider = owner.rider().join(owner.join());
+    let mut rider = owner.builder().join(owner.join()).build();
     let seen = watch(&owner, &mut rider, NEVER).await;
 
     assert_eq!(seen[0], (1_500, Seen::Item(5)));
@@ -44,7 +44,7 @@ async fn an_answer_clears_every_count() {
 async fn nothing_is_asked_while_the_teardown_goes_on() {
     // C3.
     let owner = Owner::answers([by("A1").into(), serve([7]).into()]).teardown("A1", 3_456);
-    let mut rider = owner.rider().join(owner.join());
+    let mut rider = owner.builder().join(owner.join()).build();
     assert_eq!(watch(&owner, &mut rider, 20_000).await, [(3_456, Seen::Item(7))]);
     assert_eq!(owner.times(), [0, 3_456]);
     assert_eq!(owner.alive(), [0, 1, 0, 0, 0], "nothing but the subscription");
@@ -53,7 +53,7 @@ async fn nothing_is_asked_while_the_teardown_goes_on() {
 #[tokio::test(start_paused = true)]
 async fn a_killed_owner_announces_nothing_and_is_asked_at_the_join_limit() {
     let owner = Owner::answers([by("A1").into(), serve([7]).into()]).teardown("A1", NEVER);
-    let mut rider = owner.rider().join(owner.join());
+    let mut rider = owner.builder().join(owner.join()).build();
     assert_eq!(watch(&owner, &mut rider, 20_000).await, [(8_000, Seen::Item(7))]);
     assert_eq!(owner.times(), [0, 8_000]);
 }
@@ -62,7 +62,7 @@ async fn a_killed_owner_announces_nothing_and_is_asked_at_the_join_limit() {
 async fn the_teardown_is_looked_at_when_its_attempt_begins() {
     // C11, C13: over by the first look, though it was not when the refusal was minted.
     let owner = Owner::answers([after(100, by("A1")), serve([7]).into()]).teardown("A1", 100);
-    let mut rider = owner.rider().join(owner.join());
+    let mut rider = owner.builder().join(owner.join()).build();
     assert_eq!(watch(&owner, &mut rider, 20_000).await, [(100, Seen::Item(7))]);
     assert_eq!(owner.looked(), [(100, "A1".into())]);
 }
@@ -146,10 +146,9 @@ async fn budgets_of_nothing_and_of_one_are_exact() {
         (0, 0, by("A1"), 1),
     ] {
         let owner = Owner::answers([refusal.clone().into()]);
-        let mut rider = owner.rider().budget(budget(activations, re_asks));
-        let Some(Err(RideError::GaveUp { report, .. })) = next(&mut rider).await else {
-            panic!("gives up")
-        };
+        let mut rider = owner.builder().budget(budget(activations, re_asks)).build();
+        let error = next(&mut rider).await.and_then(Result::err).expect("gives up");
+        let report = error.gave_up().expect("no verdict");
         assert_eq!(owner.times().len(), asks, "{activations} {re_asks} {refusal}");
         assert_eq!(report.count, report.budget + 1);
         assert_eq!(usize::try_from(report.asks), Ok(asks));
@@ -166,7 +165,7 @@ async fn an_owner_that_answers_and_dies_is_asked_once_a_pace() {
             serve([u64::from(asked.attempt)]).by(&name).fails(0, by(&name)).into()
         })
         .teardown("A1", 0);
-        let mut rider = owner.rider().join(owner.join());
+        let mut rider = owner.builder().join(owner.join()).build();
         let seen = watch(&owner, &mut rider, 10_000).await;
         assert_eq!(seen.len(), 20);
         assert_eq!(owner.times(), every(500, 0, 20));
@@ -179,7 +178,8 @@ async fn an_owner_that_answers_and_dies_is_asked_once_a_pace() {
 async fn a_proof_of_life_ends_an_owner_that_answers_and_dies() {
     // C9, R9: items count for nothing under `proven_after`.
     let owner = Owner::answers([serve([1]).item(500, 2).fails(900, by("A1")).into()]);
-    let mut rider = owner.rider().budget(Budget::new().re_asks(2).proven_after(ms(1_000)));
+    let mut rider =
+        owner.builder().budget(Budget::new().re_asks(2).proven_after(ms(1_000))).build();
     let seen = watch(&owner, &mut rider, NEVER).await;
     assert_eq!(seen.last(), Some(&(4_600, Seen::Completed)));
     assert_eq!(seen[seen.len() - 2].1, Seen::GaveUp(Cause::Wedged));
@@ -190,7 +190,8 @@ async fn a_proof_of_life_ends_an_owner_that_answers_and_dies() {
 #[tokio::test(start_paused = true)]
 async fn a_life_that_is_proven_clears_the_counts() {
     let owner = Owner::answers([serve([]).fails(1_000, by("A1")).into()]);
-    let mut rider = owner.rider().budget(Budget::new().re_asks(1).proven_after(ms(1_000)));
+    let mut rider =
+        owner.builder().budget(Budget::new().re_asks(1).proven_after(ms(1_000))).build();
     assert_eq!(watch(&owner, &mut rider, 50_000).await, []);
     assert_eq!(owner.times(), every(1_000, 0, 50));
     assert!(owner.asked()[1..].iter().all(|asked| asked.charge.count() == 1));
@@ -223,7 +224,7 @@ async fn a_short_life_is_held_back_whatever_else_there_is_to_wait_for() {
         let owner =
             Owner::answers([serve([1]).fails(100, refusal.clone()).into(), serve([2]).into()])
                 .teardown("A1", teardown);
-        let mut rider = owner.rider().join(owner.join());
+        let mut rider = owner.builder().join(owner.join()).build();
         watch(&owner, &mut rider, 9_000).await;
         assert_eq!(owner.times(), [0, next], "{refusal}");
     }
@@ -252,7 +253,8 @@ async fn a_re_ask_that_was_held_back_has_had_its_turn() {
 async fn a_version_is_looked_at_whatever_is_set_after_it() {
     // R24: of items that come in one go, too.
     let owner = Owner::answers([serve([1, 3, 2, 4, 4]).into()]);
-    let mut rider = owner.rider().version(|item| *item).join(owner.join()).news(owner.news([]));
+    let mut rider =
+        owner.builder().version(|item| *item).join(owner.join()).news(owner.news([])).build();
     let items = [Seen::Item(1), Seen::Item(3), Seen::Item(4)];
     assert_eq!(watch(&owner, &mut rider, 9_000).await, items.map(|item| (0, item)));
 }
@@ -357,7 +359,7 @@ async fn the_resume_point_is_that_of_the_last_item_that_passed() {
         serve([8, 9]).fails(600, by("A2")).into(),
         Reply::Silent,
     ]);
-    let mut rider = owner.resuming().version(|item| *item);
+    let mut rider = owner.builder_resuming().version(|item| *item).build();
     watch(&owner, &mut rider, 9_000).await;
     let resume: Vec<_> = owner.asked().iter().map(|ask| ask.resume).collect();
     assert_eq!(resume, [None, Some(7), Some(9)]);
@@ -371,7 +373,7 @@ async fn an_item_that_is_not_newer_is_dropped_but_for_the_first_of_each_answer()
         serve([1, 1, 0, 2]).into(),
     ]);
     let items = |seen: Vec<(u64, Seen)>| seen.into_iter().map(|(_, it)| it).collect::<Vec<_>>();
-    let seen = watch(&owner, &mut owner.rider().version(|item| *item), 5_000).await;
+    let seen = watch(&owner, &mut owner.builder().version(|item| *item).build(), 5_000).await;
     assert_eq!(items(seen), [3, 4, 1, 2].map(Seen::Item));
 
     let owner = Owner::answers([serve([3, 3, 2, 4]).into()]);

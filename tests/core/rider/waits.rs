@@ -15,7 +15,7 @@ fn arrived(at: u64, digits: &str) -> (u64, News) {
 /// When the asks come that `refusals` and then a subscription answer, under `budget`.
 async fn asks_of<const N: usize>(replies: [Reply; N], budget: Budget) -> Vec<u64> {
     let owner = Owner::answers(replies);
-    watch(&owner, &mut owner.rider().budget(budget), 200_000).await;
+    watch(&owner, &mut owner.builder().budget(budget).build(), 200_000).await;
     owner.times()
 }
 
@@ -42,7 +42,7 @@ async fn a_rest_lasts_at_least_the_hint_and_at_most_its_limit() {
 async fn a_hint_is_nothing_to_a_join_and_to_the_re_ask_without_a_wait() {
     let hinted = |digits| by(digits).with_retry_after(ms(3_000));
     let owner = Owner::answers([hinted("A1").into(), serve([1]).into()]).teardown("A1", 700);
-    watch(&owner, &mut owner.rider().join(owner.join()), 9_000).await;
+    watch(&owner, &mut owner.builder().join(owner.join()).build(), 9_000).await;
     assert_eq!(owner.times(), [0, 700], "the event, and no poll");
 
     let replies =
@@ -63,10 +63,11 @@ async fn an_arrival_ends_a_rest_and_a_join() {
     for refusal in [by_route(), by("A1")] {
         let owner = Owner::answers([refusal.into(), serve([1]).into()]).teardown("A1", NEVER);
         let mut rider = owner
-            .rider()
+            .builder()
             .join(owner.join())
             .budget(Budget::new().pace(ms(5_000)))
-            .news(owner.news([arrived(1_234, "B1")]));
+            .news(owner.news([arrived(1_234, "B1")]))
+            .build();
         assert_eq!(watch(&owner, &mut rider, 9_000).await, [(1_234, Seen::Item(1))]);
     }
 }
@@ -80,7 +81,7 @@ async fn one_that_has_refused_or_serves_is_no_arrival() {
         serve([2]).into(),
     ]);
     let news = owner.news([arrived(200, "A1"), arrived(900, "B1")]);
-    watch(&owner, &mut owner.rider().news(news), 9_000).await;
+    watch(&owner, &mut owner.builder().news(news).build(), 9_000).await;
     assert_eq!(owner.times(), [0, 0, 500, 2_000]);
 }
 
@@ -93,7 +94,7 @@ async fn an_arrival_that_finds_no_wait_ends_the_next_one() {
         _ => serve([1]).into(),
     });
     let news = owner.news([arrived(100, "B1"), arrived(200, "B2")]);
-    watch(&owner, &mut owner.rider().news(news), 9_000).await;
+    watch(&owner, &mut owner.builder().news(news).build(), 9_000).await;
     assert_eq!(owner.times(), [0, 300, 800, 1_300]);
 }
 
@@ -101,7 +102,7 @@ async fn an_arrival_that_finds_no_wait_ends_the_next_one() {
 async fn an_arrival_that_has_refused_since_is_no_reason_to_ask() {
     let owner = Owner::answers([script::after(300, by("B1")), by("B1").into(), serve([1]).into()]);
     let news = owner.news([arrived(100, "B1")]);
-    watch(&owner, &mut owner.rider().news(news), 9_000).await;
+    watch(&owner, &mut owner.builder().news(news).build(), 9_000).await;
     assert_eq!(owner.times(), [0, 300, 800]);
 }
 
@@ -110,7 +111,7 @@ async fn a_join_that_is_over_at_its_first_look_uses_no_arrival_up() {
     let owner = Owner::answers([script::after(300, by("A1")), by("A1").into(), serve([1]).into()])
         .teardown("A1", 0);
     let news = owner.news([arrived(100, "B1")]);
-    watch(&owner, &mut owner.rider().join(owner.join()).news(news), 9_000).await;
+    watch(&owner, &mut owner.builder().join(owner.join()).news(news).build(), 9_000).await;
     assert_eq!(owner.times(), [0, 300, 300], "the rest after it ends at once");
 }
 
@@ -118,12 +119,13 @@ async fn a_join_that_is_over_at_its_first_look_uses_no_arrival_up() {
 async fn arrivals_end_no_more_waits_than_there_may_be_activations() {
     let arrivals = [100, 200, 300, 400, 450].map(|at| arrived(at, &format!("B{at}")));
     let owner = Owner::answers([by_route().into()]);
-    let mut rider = owner.rider().news(owner.news(arrivals.clone()));
+    let mut rider = owner.builder().news(owner.news(arrivals.clone())).build();
     watch(&owner, &mut rider, 1_500).await;
     assert_eq!(owner.times(), [0, 100, 200, 300, 800, 1_300]);
 
     let owner = Owner::answers([by_route().into()]);
-    let mut rider = owner.rider().budget(Budget::new().activations(0)).news(owner.news(arrivals));
+    let mut rider =
+        owner.builder().budget(Budget::new().activations(0)).news(owner.news(arrivals)).build();
     watch(&owner, &mut rider, 1_200).await;
     assert_eq!(owner.times(), [0, 500, 1_000]);
 }
@@ -142,7 +144,7 @@ async fn an_answer_allows_arrivals_anew() {
         arrived(2_000, "B4"),
     ]);
     let budget = Budget::new().activations(1).pace(ms(800));
-    watch(&owner, &mut owner.rider().budget(budget).news(news), 9_000).await;
+    watch(&owner, &mut owner.builder().budget(budget).news(news).build(), 9_000).await;
     // B1 ends the first rest; B2 is not allowed to; the answer at 900 counts anew.
     assert_eq!(owner.times(), [0, 100, 900, 1_900, 2_700]);
 }
@@ -154,7 +156,7 @@ async fn an_arrival_is_forgotten_when_a_subscription_opens() {
         serve([2]).into(),
     ]);
     let news = owner.news([arrived(100, "B1")]);
-    watch(&owner, &mut owner.rider().news(news), 9_000).await;
+    watch(&owner, &mut owner.builder().news(news).build(), 9_000).await;
     assert_eq!(owner.times(), [0, 1_800]);
 }
 
@@ -167,7 +169,7 @@ async fn an_arrival_while_held_back_is_used_up() {
         serve([2]).into(),
     ]);
     let news = owner.news([arrived(300, "B1"), arrived(600, "B2")]);
-    watch(&owner, &mut owner.rider().news(news), 9_000).await;
+    watch(&owner, &mut owner.builder().news(news).build(), 9_000).await;
     assert_eq!(owner.times(), [0, 600, 1_100]);
 }
 
@@ -181,7 +183,7 @@ async fn an_arrival_at_the_instant_that_a_hold_ends_is_used_up_too() {
             serve([2]).into(),
         ]);
         let news = owner.news([arrived(at, "B1")]);
-        watch(&owner, &mut owner.rider().news(news), 9_000).await;
+        watch(&owner, &mut owner.builder().news(news).build(), 9_000).await;
         assert_eq!(owner.times(), [0, 600, next]);
     }
 }
@@ -198,7 +200,7 @@ async fn an_arrival_at_the_very_ask_that_was_held_back_is_kept() {
         }
         _ => serve([2]).into(),
     });
-    watch(&owner, &mut owner.rider().news(news), 9_000).await;
+    watch(&owner, &mut owner.builder().news(news).build(), 9_000).await;
     assert_eq!(owner.times(), [0, 600, 600]);
 }
 
@@ -218,7 +220,7 @@ async fn spread_comes_after_every_wait_and_does_spread() {
         ])
         .teardown("A2", 3_000);
         let budget = Budget::new().spread(ms(spread));
-        watch(&owner, &mut owner.rider().join(owner.join()).budget(budget), 60_000).await;
+        watch(&owner, &mut owner.builder().join(owner.join()).budget(budget).build(), 60_000).await;
         let [first, unseen, joined, rested] = owner.times()[..] else { panic!("four asks") };
         assert_eq!(first, 0);
         for (delays, delay) in
@@ -241,12 +243,12 @@ async fn spread_comes_after_a_hold_and_after_an_arrival_too() {
     fastrand::seed(7);
     let budget = Budget::new().spread(ms(400));
     let held = Owner::answers([serve([]).fails(100, by("A1")).into(), serve([1]).into()]);
-    watch(&held, &mut held.rider().budget(budget), 9_000).await;
+    watch(&held, &mut held.builder().budget(budget).build(), 9_000).await;
     assert!((600..=1_000).contains(&held.times()[1]) && held.times()[1] != 600);
 
     let rested = Owner::answers([by_route().into(), serve([1]).into()]);
     let news = rested.news([arrived(100, "B1")]);
-    watch(&rested, &mut rested.rider().budget(budget).news(news), 9_000).await;
+    watch(&rested, &mut rested.builder().budget(budget).news(news).build(), 9_000).await;
     assert!((101..=500).contains(&rested.times()[1]));
 }
 
@@ -258,7 +260,8 @@ async fn a_join_of_no_length_is_a_wait() {
             .teardown("A1", NEVER)
             .teardown("A2", NEVER)
             .teardown("A3", NEVER);
-    let mut rider = owner.rider().join(owner.join()).budget(Budget::new().join_limit(ms(0)));
+    let mut rider =
+        owner.builder().join(owner.join()).budget(Budget::new().join_limit(ms(0))).build();
     watch(&owner, &mut rider, 9_000).await;
     assert_eq!(owner.times(), [0, 1, 2, 3]);
 }
@@ -287,7 +290,7 @@ async fn any_setting_waits_without_a_panic() {
             _ => hinted(by(&format!("{:X}", asked.attempt))).into(),
         })
         .teardown("A1", NEVER);
-        let mut rider = owner.rider().join(owner.join()).budget(budget);
+        let mut rider = owner.builder().join(owner.join()).budget(budget).build();
         watch(&owner, &mut rider, 10_000).await;
         // A pace below 1 ms is 1 ms: each ride-out has one re-ask and one join without a wait.
         let asks = owner.times().len();

@@ -21,19 +21,19 @@ use crate::support::{
 };
 use futures::StreamExt;
 use rideout::{
-    Axis, Budget, Cause, GaveUp, Key, Kind, PointRead, PointReadError, Refusal, RideError,
+    Axis, Budget, Cause, GaveUp, Key, Kind, PointRead, Refusal, RideError, carrier::End,
     diagnosis::Shape,
 };
 use tracing::Level;
 
 /// What a rider of `owner` gives up with, and what it says meanwhile.
-async fn gives_up(owner: &Owner, budget: Budget) -> (Box<GaveUp>, Option<Box<Refusal>>, Heard) {
+async fn gives_up(owner: &Owner, budget: Budget) -> (GaveUp, Option<Refusal>, Heard) {
     let heard = Heard::begin();
-    let mut rider = owner.rider().budget(budget);
+    let mut rider = owner.builder().budget(budget).build();
     for _ in 0..100_000 {
-        match next(&mut rider).await {
+        match next(&mut rider).await.map(|it| it.map_err(RideError::into_end)) {
             Some(Ok(_)) => {}
-            Some(Err(RideError::GaveUp { report, last })) => {
+            Some(Err(End::GaveUp { report, last })) => {
                 assert!(next(&mut rider).await.is_none(), "then the end");
                 return (report, last, heard);
             }
@@ -156,9 +156,10 @@ async fn asks_are_counted_since_the_rider_began_and_the_source_since_the_answer(
         _ => Reply::Silent,
     });
     let heard = Heard::begin();
-    let mut rider = owner.rider().re_ask_on_completion().budget(Budget::new().re_asks(3));
+    let mut rider = owner.builder().re_ask_on_completion().budget(Budget::new().re_asks(3)).build();
     let seen = loop {
-        if let Some(Err(RideError::GaveUp { report, last })) = next(&mut rider).await {
+        if let Some(Err(error)) = next(&mut rider).await {
+            let End::GaveUp { report, last } = error.into_end() else { panic!("a verdict") };
             break (report.asks, last);
         }
     };
@@ -174,13 +175,13 @@ async fn the_refusal_is_cut_at_300_characters_wherever_they_end() {
     let (_, last, heard) = gives_up(&owner, Budget::new().re_asks(0)).await;
     let shown: String = long.to_string().chars().take(300).collect();
     assert_eq!(heard.all()[0].field("last_refusal"), shown);
-    assert_eq!(last.as_deref(), Some(&long), "the error has it whole");
+    assert_eq!(last.as_ref(), Some(&long), "the error has it whole");
 
     let heard = Heard::begin();
     let refused = long.clone();
     let read =
         PointRead::new(address(), move |_| std::future::ready(Err::<(), _>(refused.clone())));
-    assert!(matches!(read.await, Err(PointReadError::Recycling(spent)) if spent.last == long));
+    assert_eq!(read.await.expect_err("it is refused").into_inner(), Some(long));
     assert_eq!(heard.all()[0].field("last_refusal"), shown);
 }
 
@@ -199,9 +200,9 @@ async fn nothing_else_is_said() {
         watch(&owner, &mut owner.rider(), 100_000).await;
     }
     for (deadline, refusal) in [(10_000, not_found()), (0, by("A1"))] {
-        let read =
-            PointRead::new(address(), move |_| std::future::ready(Err::<(), _>(refusal.clone())));
-        assert!(read.deadline(ms(deadline)).await.is_err());
+        let refused = move |_| std::future::ready(Err::<(), _>(refusal.clone()));
+        let read = PointRead::builder(address(), refused).deadline(ms(deadline)).build();
+        assert!(read.await.is_err());
     }
     assert!(heard.all().is_empty(), "{:?}", heard.all());
 }
@@ -216,7 +217,8 @@ async fn a_panic_doubles_no_warning() {
     });
     let spawned = std::panic::AssertUnwindSafe(rider.next());
     assert!(futures::FutureExt::catch_unwind(spawned).await.is_err());
-    assert!(matches!(next(&mut rider).await, Some(Err(RideError::GaveUp { .. }))));
+    let error = next(&mut rider).await.and_then(Result::err).expect("it gives up");
+    assert!(error.gave_up().is_some());
     assert!(next(&mut rider).await.is_none());
     assert_eq!(heard.all().len(), 1);
 }
@@ -233,14 +235,13 @@ async fn a_spent_deadline_is_one_warning_with_its_facts() {
         let heard = Heard::begin();
         let stream = Rc::new(Cell::new(None));
         let asked = Rc::clone(&stream);
-        let read = PointRead::new(address(), move |ask| {
+        let read = PointRead::builder(address(), move |ask| {
             asked.set(Some(ask.stream));
             assert!(ask.attempt < 100, "asked too often");
             std::future::ready(Err::<(), _>(refuse(ask.attempt)))
         });
-        let Err(PointReadError::Recycling(spent)) = read.deadline(ms(1_200)).await else {
-            panic!("recycling")
-        };
+        let error = read.deadline(ms(1_200)).build().await.expect_err("it is refused");
+        let spent = error.recycling().expect("recycling");
         let asks = if shape == Shape::RouteOnly { 3 } else { 4 };
         assert_eq!((spent.asks, spent.refusals, spent.owners), (asks, asks, owners));
         assert_eq!((spent.elapsed, spent.deadline), (ms(1_200), ms(1_200)));
@@ -262,7 +263,7 @@ async fn a_spent_deadline_is_one_warning_with_its_facts() {
         }
         assert!(said.message().contains(&shape.to_string()), "{}", said.message());
         let last = spent.last.to_string();
-        assert_eq!(PointReadError::Recycling(spent).source().map(ToString::to_string), Some(last));
+        assert_eq!(error.source().map(ToString::to_string), Some(last));
     }
 }
 
@@ -297,12 +298,13 @@ async fn a_subscriber_that_panics_over_the_warning_hears_it_once() {
     let heard = Arc::<AtomicUsize>::default();
     let _guard = tracing::subscriber::set_default(Startled(Arc::clone(&heard)));
     let owner = Owner::answers([by_route().into()]);
-    let mut rider = owner.rider().budget(Budget::new().re_asks(0));
+    let mut rider = owner.builder().budget(Budget::new().re_asks(0)).build();
     let mut cx = Context::from_waker(Waker::noop());
     assert!(catch_unwind(AssertUnwindSafe(|| rider.poll_next_unpin(&mut cx))).is_err());
-    let Poll::Ready(Some(Err(RideError::GaveUp { .. }))) = rider.poll_next_unpin(&mut cx) else {
+    let Poll::Ready(Some(Err(error))) = rider.poll_next_unpin(&mut cx) else {
         panic!("no give-up");
     };
+    assert!(error.gave_up().is_some());
     assert!(matches!(rider.poll_next_unpin(&mut cx), Poll::Ready(None)));
     assert_eq!(heard.load(Ordering::Relaxed), 1);
 }

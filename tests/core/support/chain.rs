@@ -11,9 +11,11 @@ use std::{
 
 use futures::{FutureExt, Stream, channel::oneshot, future::LocalBoxFuture};
 use rideout::{
-    Activation, Address, Budget, Carrier, CarrierExt, Charge, Judged, Kind, Rejection, RideError,
+    Activation, Address, Budget, Carrier, CarrierExt, Charge, Kind, Rejection, RideError,
     carrier::{Charges, ConcatAttempts, Defer, Triggers},
 };
+
+use super::ruled::Ruled;
 
 /// What the owner refuses with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +29,10 @@ impl fmt::Display for No {
 
 impl Error for No {}
 
-pub(crate) type Outcome = Result<u32, Judged<No>>;
+pub(crate) type Outcome = Result<u32, Ruled<No>>;
 pub(crate) type Asking = LocalBoxFuture<'static, Outcome>;
 pub(crate) type Probe = Box<dyn FnMut(Charge) -> Asking>;
-pub(crate) type Chain = ConcatAttempts<Defer<Charges<Triggers>, Probe>, Probe, Asking, Judged<No>>;
+pub(crate) type Chain = ConcatAttempts<Defer<Charges<Triggers>, Probe>, Probe, Asking, Ruled<No>>;
 
 pub(crate) fn address() -> Address {
     "prices/eur".parse().expect("an address")
@@ -53,11 +55,11 @@ pub(crate) fn activation(tag: &str) -> Activation {
 }
 
 pub(crate) fn draining(rejection: Rejection) -> Outcome {
-    Err(Judged::promise(No("draining"), rejection))
+    Err(Ruled::promise(No("draining"), rejection))
 }
 
 pub(crate) fn absent() -> Outcome {
-    Err(Judged::verdict(No("absent"), Kind::NotFound))
+    Err(Ruled::verdict(No("absent"), Kind::NotFound))
 }
 
 /// Keeps every ask open until it is told what to say.
@@ -148,7 +150,7 @@ pub(crate) fn answer(chain: &mut Pin<Box<Chain>>) -> u32 {
 }
 
 /// The error that a chain ends with now.
-pub(crate) fn error(chain: &mut Pin<Box<Chain>>) -> RideError<Judged<No>> {
+pub(crate) fn error(chain: &mut Pin<Box<Chain>>) -> RideError<Ruled<No>> {
     match look(chain) {
         Poll::Ready(Some(Err(error))) => error,
         other => panic!("expected an error, not {other:?}"),

@@ -8,6 +8,7 @@ pub(crate) mod hand_clock;
 #[path = "../../support/heard.rs"]
 pub(crate) mod heard;
 pub(crate) mod mine;
+pub(crate) mod ruled;
 pub(crate) mod script;
 pub(crate) mod strict;
 pub(crate) mod words;

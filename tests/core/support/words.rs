@@ -1,6 +1,6 @@
 //! The words of the cases: who refuses, and with what.
 
-use rideout::{Activation, Closing, Refusal};
+use rideout::{Activation, Closing, Refusal, Seam};
 
 use super::hand_clock::address;
 
@@ -10,12 +10,12 @@ pub(crate) fn tag(digits: &str) -> Activation {
 
 /// A promise by the owner's activation: `R(a)` of the cases.
 pub(crate) fn by(digits: &str) -> Refusal {
-    Closing::new(address()).activation(tag(digits)).at_the_door("no Subscribe")
+    Closing::new(address()).activation(tag(digits)).refuse(Seam::Door, "Subscribe")
 }
 
 /// A promise by the owner that names no activation: `R(?)`.
 pub(crate) fn unnamed() -> Refusal {
-    Closing::new(address()).at_the_door("no Subscribe")
+    Closing::new(address()).refuse(Seam::Door, "Subscribe")
 }
 
 /// A promise by the route: `R(rt)`.

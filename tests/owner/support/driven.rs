@@ -8,7 +8,7 @@ use super::{
     hand_clock::{Clock, address, ms},
     heard::Heard,
 };
-use rideout::owner::{Lifecycle, TearingDown};
+use rideout::owner::{Driver, Lifecycle};
 use tracing::Level;
 
 pub(crate) fn secs(count: u64) -> Duration {
@@ -26,11 +26,11 @@ pub(crate) fn child(parent: &Lifecycle) -> Lifecycle {
 /// A driver on a clock of its own.
 pub(crate) struct Driven<F> {
     pub(crate) clock: Clock,
-    pub(crate) future: Pin<Box<TearingDown<F, Clock>>>,
+    pub(crate) future: Pin<Box<Driver<F, Clock>>>,
 }
 
 impl<F: Future<Output = ()>> Driven<F> {
-    pub(crate) fn new(driver: TearingDown<F>) -> Self {
+    pub(crate) fn new(driver: Driver<F>) -> Self {
         let clock = Clock::new();
         Driven { future: Box::pin(driver.timer(clock.clone())), clock }
     }

@@ -7,3 +7,5 @@ pub(crate) mod driven;
 pub(crate) mod hand_clock;
 #[path = "../../support/heard.rs"]
 pub(crate) mod heard;
+#[path = "../../support/recognised.rs"]
+pub(crate) mod recognised;

@@ -3,12 +3,12 @@
 mod carrier;
 mod monitor;
 mod own_rider;
-mod owner_leaving;
+mod owner_delivery_targets;
+mod owner_leaving_host;
 mod owner_lifecycle;
 mod owner_registry;
-mod owner_served;
-mod owner_tombstone;
-mod owner_wave;
+mod owner_subscribers;
+mod owner_waves;
 mod rider;
 mod slot;
 mod teardown;
@@ -56,10 +56,10 @@ pub(crate) const PARTS: &[Part] = &[
     own_rider::OWN_RIDER,
     owner_lifecycle::OWNER_LIFECYCLE,
     owner_registry::OWNER_REGISTRY,
-    owner_leaving::OWNER_LEAVING,
-    owner_wave::OWNER_WAVE,
-    owner_served::OWNER_SERVED,
-    owner_tombstone::OWNER_TOMBSTONE,
+    owner_leaving_host::OWNER_LEAVING_HOST,
+    owner_waves::OWNER_WAVES,
+    owner_subscribers::OWNER_SUBSCRIBERS,
+    owner_delivery_targets::OWNER_DELIVERY_TARGETS,
 ];
 
 #[cfg(test)]

@@ -264,7 +264,7 @@ pub(super) fn whole(
             each(last);
         }
         Err(error) => {
-            assert!(matches!(error, RideError::Verdict(_)), "{error}");
+            assert!(error.verdict().is_some(), "{error}");
             assert!(last >= 9, "it ended after {last}");
         }
     })
@@ -273,7 +273,7 @@ pub(super) fn whole(
 /// A rider that comes by all of them.
 pub(super) fn rider(parts: &Parts) -> impl FusedStream<Item = Ridden> + use<> {
     let budget = Budget::default().longest(ms(3_600_000)).ask_limit(ms(1_000)).spread(ms(100));
-    let rider = RideOut::resuming(address(), token, asks(parts, scenario()))
+    let rider = RideOut::builder_resuming(address(), token, asks(parts, scenario()))
         .join(joins(parts))
         .news(news(parts))
         .timer(parts.clock.clone())
@@ -281,7 +281,8 @@ pub(super) fn rider(parts: &Parts) -> impl FusedStream<Item = Ridden> + use<> {
         .frame_number(number)
         .keep_alive(beats(parts))
         .keep_alive_interval(ms(200))
-        .budget(budget);
+        .budget(budget)
+        .build();
     let (nudger, mut nudged) = (rider.nudger(), false);
     whole(rider, move |value| {
         if value >= 5 && !std::mem::replace(&mut nudged, true) {

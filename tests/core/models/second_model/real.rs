@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::{Stream, StreamExt, stream};
 use rideout::{
-    Budget, Charge, Classify, News, Refusal, RideError, Ruling,
+    Budget, Charge, Classify, News, Refusal, RideError, RideOut, Ruling,
     rider::{Nudger, Phase},
 };
 use tracing::Level;
@@ -17,10 +17,10 @@ use crate::support::{
     hand_clock::address,
     hand_clock::ms,
     heard::Heard,
-    script::{self as scripted, Joins, Live, Owner, Reply, in_virtual_time},
+    script::{self as scripted, Asks, Counting, Joins, Live, Owner, Reply, in_virtual_time},
 };
 
-type Rider = scripted::Rider<Joins, Live<News>, u64>;
+type Rider = RideOut<Asks<u64>, Joins, Live<News>, u64, Counting>;
 
 /// What a rider does that is read as phases (`R27`).
 pub(crate) fn phases(script: &Script) -> Run {
@@ -74,10 +74,14 @@ fn reply(says: Says) -> Reply {
 }
 
 fn rider(script: &Script, owner: &Owner) -> Rider {
-    let rider = owner.resuming().join(owner.join()).news(owner.news_of(script.news.clone()));
-    let rider = rider.budget(budget(&script.limits));
+    let rider = owner
+        .builder_resuming()
+        .join(owner.join())
+        .news(owner.news_of(script.news.clone()))
+        .budget(budget(&script.limits));
     let rider = if script.re_ask { rider.re_ask_on_completion() } else { rider };
-    if script.versioned { rider.version(|item| *item) } else { rider }
+    let rider = if script.versioned { rider.version(|item| *item) } else { rider };
+    rider.build()
 }
 
 fn budget(limits: &Limits) -> Budget {
@@ -138,20 +142,19 @@ fn phase(phase: Phase<u64>) -> Seen {
         Phase::RidingOut(charge) => Seen::Charged(counted(&charge).expect("a charge")),
         Phase::Answered(by) => Seen::Answered(by),
         Phase::Live(item) => Seen::Item(item),
+        other => panic!("what is {other:?}?"),
     }
 }
 
 fn ended(error: RideError<Refusal>) -> Seen {
-    match error {
-        RideError::Verdict(refusal) => match refusal.classify(&address()) {
-            Ruling::Verdict(kind) => Seen::Verdict(kind),
-            Ruling::Promise(_) => panic!("a promise is no verdict: {refusal}"),
-        },
-        RideError::GaveUp { report, .. } => Seen::GaveUp {
-            counted: Counted::from(&*report),
-            cause: report.cause,
-            asks: report.asks,
-        },
+    if let Some(report) = error.gave_up() {
+        let counted = Counted::from(report);
+        return Seen::GaveUp { counted, cause: report.cause, asks: report.asks };
+    }
+    let refusal = error.verdict().expect("a rider ends in no other way");
+    match refusal.classify(&address()) {
+        Ruling::Verdict(kind) => Seen::Verdict(kind),
+        other => panic!("{other:?} is no verdict: {refusal}"),
     }
 }
 

@@ -9,9 +9,10 @@ fn nothing_grows_over_a_hundred_thousand_beats() {
     let sent = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&sent);
     let mut rider =
-        RideOut::new(hand_clock::address(), |_| async { Ok::<_, Refusal>(Strict::open([1])) })
+        RideOut::builder(hand_clock::address(), |_| async { Ok::<_, Refusal>(Strict::open([1])) })
             .timer(clock.clone())
-            .keep_alive(move |_| _ = counted.fetch_add(1, Relaxed));
+            .keep_alive(move |_| _ = counted.fetch_add(1, Relaxed))
+            .build();
     assert!(matches!(next(&mut rider), Poll::Ready(Some(Ok(1)))));
     let mut beat = || {
         assert!(next(&mut rider).is_pending());
@@ -50,7 +51,7 @@ async fn a_beat_that_is_always_due_starves_nothing() {
     let refused = Rc::new(Cell::new(false));
     let refusing = Rc::clone(&refused);
     let (tell, news) = mpsc::unbounded();
-    let mut rider = RideOut::new(address(), move |ask| {
+    let mut rider = RideOut::builder(address(), move |ask| {
         let answer = match ask.attempt {
             1 => Ok(fed.take().expect("once").boxed()),
             2 => {
@@ -64,7 +65,8 @@ async fn a_beat_that_is_always_due_starves_nothing() {
     })
     .timer(Hasty)
     .news(news)
-    .keep_alive(move |_| _ = counted.fetch_add(1, Relaxed));
+    .keep_alive(move |_| _ = counted.fetch_add(1, Relaxed))
+    .build();
     let nudger = rider.nudger();
     let mut poll = |expected: Option<u64>| {
         let before = sent.load(Relaxed);
@@ -91,14 +93,16 @@ async fn a_beat_that_is_always_due_starves_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_nudge_within_a_beat_goes_out_in_that_poll() {
     let owner = Owner::answers([serve([1]).into(), serve([2]).into()]);
-    let rider = owner.rider();
-    let (nudger, mut beats) = (rider.nudger(), 0);
-    let mut rider = rider.keep_alive(move |_| {
+    let (nudger, mut beats) = (Arc::new(OnceLock::<Nudger>::new()), 0);
+    let nudges = Arc::clone(&nudger);
+    let rider = owner.builder().keep_alive(move |_| {
         beats += 1;
         if beats == 1 {
-            nudger.nudge();
+            nudges.get().expect("it is set").nudge();
         }
     });
+    let mut rider = rider.build();
+    nudger.set(rider.nudger()).expect("it is set once");
     let seen = watch(&owner, &mut rider, 60_000).await;
     assert_eq!(seen, [(0, Seen::Item(1)), (5_000, Seen::Item(2))]);
 }
@@ -111,12 +115,13 @@ fn a_panic_in_a_beat_reaches_the_caller_and_costs_that_beat_alone() {
     let counted = Arc::clone(&sent);
     let (items, fed) = mpsc::unbounded();
     let mut fed = Some(fed);
-    let mut rider = RideOut::new(hand_clock::address(), move |_| {
+    let mut rider = RideOut::builder(hand_clock::address(), move |_| {
         let fed = fed.take().expect("once");
         async move { Ok::<_, Refusal>(Strict::new(fed)) }
     })
     .timer(clock.clone())
-    .keep_alive(move |_| assert_ne!(counted.fetch_add(1, Relaxed), 0, "once"));
+    .keep_alive(move |_| assert_ne!(counted.fetch_add(1, Relaxed), 0, "once"))
+    .build();
     assert!(next(&mut rider).is_pending());
     clock.advance(ms(5_000));
     panics(|| next(&mut rider));
@@ -133,7 +138,7 @@ fn a_panic_in_a_beat_reaches_the_caller_and_costs_that_beat_alone() {
 #[tokio::test(start_paused = true)]
 async fn a_subscription_that_panicked_is_beaten_for_no_more() {
     let (beats, began) = (Beats::default(), now());
-    let mut rider = RideOut::new(address(), |ask| async move {
+    let mut rider = RideOut::builder(address(), |ask| async move {
         let first = ask.attempt == 1;
         let stream = stream::poll_fn(move |_| {
             assert!(!first, "once");
@@ -141,7 +146,8 @@ async fn a_subscription_that_panicked_is_beaten_for_no_more() {
         });
         Ok(stream)
     })
-    .keep_alive(beats.send());
+    .keep_alive(beats.send())
+    .build();
     panics(|| next(&mut rider));
     tokio::time::advance(ms(7_000)).await;
     assert!(next(&mut rider).is_pending());
@@ -156,7 +162,7 @@ async fn moved_to_another_task_that_one_is_woken_for_a_beat() {
     // C38.
     let owner = Owner::answers([serve([1]).into()]);
     let (beats, began) = (Beats::default(), now());
-    let mut rider = owner.rider().keep_alive(beats.send());
+    let mut rider = owner.builder().keep_alive(beats.send()).build();
     assert!(matches!(next(&mut rider), Poll::Ready(Some(Ok(1)))));
     assert!(next(&mut rider).is_pending(), "polled by a task that nobody hears of");
     watch(&owner, &mut rider, 6_000).await;

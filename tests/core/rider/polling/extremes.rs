@@ -59,11 +59,12 @@ type Gone = Option<LocalBoxFuture<'static, ()>>;
 /// Returns how often the owner was asked.
 fn through(budget: Budget, join: impl FnMut(Activation) -> Gone) -> usize {
     let owner = Owner::new();
-    let mut rider = RideOut::new(address(), owner.answers(moody))
+    let mut rider = RideOut::builder(address(), owner.answers(moody))
         .join(join)
         .timer(owner.clock.clone())
         .budget(budget)
-        .re_ask_on_completion();
+        .re_ask_on_completion()
+        .build();
     step(&mut rider, &owner, 10_000);
     assert!(owner.densest() <= 2, "{} asks in a millisecond: {budget:?}", owner.densest());
     owner.asks()
@@ -103,8 +104,9 @@ fn every_setting_of_a_read_is_safe() {
                     _ => ready(Err(by_route())).boxed_local(),
                 }
             };
-            let read = PointRead::new(address(), ask).deadline(deadline).budget(budget);
-            let mut read = Box::pin(read.timer(owner.clock.clone())).into_stream();
+            let read = PointRead::builder(address(), ask).deadline(deadline).budget(budget);
+            let read = read.timer(owner.clock.clone()).build();
+            let mut read = Box::pin(read).into_stream();
             step(&mut read, &owner, 1_000);
             assert!(owner.densest() <= 2, "{} asks: {budget:?}", owner.densest());
         }

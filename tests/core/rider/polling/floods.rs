@@ -29,7 +29,7 @@ where
 #[test]
 fn news_do_not_starve_items() {
     let ask = |_| ready(Ok::<_, Refusal>(by_f0(stream::iter((0..1_000_u32).map(Ok)))));
-    let mut rider = RideOut::new(address(), ask).news(babble()).timer(Clock::new());
+    let mut rider = RideOut::builder(address(), ask).news(babble()).timer(Clock::new()).build();
     for item in 0..1_000 {
         assert_eq!(item_within(2, &mut rider), item);
     }
@@ -48,12 +48,13 @@ fn news_do_not_starve_timers() {
                 _ => ready(Ok(Strict::open([7]))).boxed(),
             }
         };
-        let mut rider = RideOut::new(address(), ask)
+        let mut rider = RideOut::builder(address(), ask)
             .join(|_| Some(pending()))
             // Nothing to who waits, or asks.
             .news(stream::repeat(News::Ended(None)))
             .timer(clock.clone())
-            .budget(Budget::default().ask_limit(ms(500)).join_limit(ms(500)));
+            .budget(Budget::default().ask_limit(ms(500)).join_limit(ms(500)))
+            .build();
         let (task, waker) = Task::new();
         for _ in 0..8 {
             let wakes = task.wakes();
@@ -76,7 +77,8 @@ fn news_do_not_starve_timers() {
 fn news_do_not_starve_the_rest_of_a_read_nor_its_deadline() {
     let clock = Clock::new();
     let ask = |ask: Ask| ready(if ask.attempt == 1 { Err(by_route()) } else { Ok(7) });
-    let mut read = Box::pin(PointRead::new(address(), ask).news(babble()).timer(clock.clone()));
+    let mut read =
+        Box::pin(PointRead::builder(address(), ask).news(babble()).timer(clock.clone()).build());
     let (task, waker) = Task::new();
     assert!(poll(&mut read, &waker).is_pending());
     assert_eq!(task.wakes(), 1, "there is more of it");
@@ -88,7 +90,8 @@ fn news_do_not_starve_the_rest_of_a_read_nor_its_deadline() {
     assert_eq!(answer.expect("starved").unwrap(), 7);
 
     let silent = |_| pending::<Result<(), Refusal>>();
-    let mut read = Box::pin(PointRead::new(address(), silent).news(babble()).timer(clock.clone()));
+    let mut read =
+        Box::pin(PointRead::builder(address(), silent).news(babble()).timer(clock.clone()).build());
     assert!(poll(&mut read, Waker::noop()).is_pending());
     clock.advance(ms(10_000));
     assert!(poll(&mut read, Waker::noop()).is_ready());
@@ -113,7 +116,8 @@ fn items_do_not_starve_news() {
     for before in [0, 1, 31, 32, 33, 100] {
         let rider = || {
             let (tell, news) = mpsc::unbounded();
-            let mut rider = RideOut::new(address(), tireless()).news(news).timer(Clock::new());
+            let mut rider =
+                RideOut::builder(address(), tireless()).news(news).timer(Clock::new()).build();
             for _ in 0..before {
                 assert_eq!(item_within(1, &mut rider), 1);
             }
@@ -144,7 +148,8 @@ fn items_do_not_starve_news_beside_a_refresh() {
         }
     };
     let clock = Clock::new();
-    let mut rider = RideOut::new(address(), |it| Box::pin(ask(it))).news(news).timer(clock.clone());
+    let mut rider =
+        RideOut::builder(address(), |it| Box::pin(ask(it))).news(news).timer(clock.clone()).build();
     assert_eq!(item_within(1, &mut rider), 1);
     rider.nudger().nudge();
     for _ in 0..2_000 {
@@ -156,7 +161,8 @@ fn items_do_not_starve_news_beside_a_refresh() {
 
 #[test]
 fn neither_items_nor_news_starve_a_nudge() {
-    let mut rider = RideOut::new(address(), tireless()).news(babble()).timer(Clock::new());
+    let mut rider =
+        RideOut::builder(address(), tireless()).news(babble()).timer(Clock::new()).build();
     assert_eq!(item_within(2, &mut rider), 1);
     rider.nudger().nudge();
     let asked = (0..1_000).any(|_| item_within(4, &mut rider) == 2);
@@ -175,7 +181,7 @@ fn neither_items_nor_news_starve_timers() {
     };
     for babbling in [false, true] {
         let news = if babbling { babble().left_stream() } else { stream::empty().right_stream() };
-        let mut rider = RideOut::new(address(), ask).news(news).timer(clock.clone());
+        let mut rider = RideOut::builder(address(), ask).news(news).timer(clock.clone()).build();
         assert_eq!(item_within(2, &mut rider), 1);
         rider.nudger().nudge();
         for _ in 0..1_000 {

@@ -23,7 +23,8 @@ use futures::{
 };
 use rideout::{
     Activation, Cause, Charge, Classify, Kind, News, Refusal, RideError, RideOut, Ruling, StreamId,
-    rider::{Answer, Ask, NoJoin, NoNews},
+    carrier::End,
+    rider::{Answer, Ask, NoJoin, NoNews, RideOutBuilder},
 };
 use tokio::time::Instant;
 
@@ -41,7 +42,8 @@ pub(crate) const NEVER: u64 = u64::MAX;
 pub(crate) type Asking = LocalBoxFuture<'static, Result<Answer<Live>, Refusal>>;
 pub(crate) type Asks<P> = Box<dyn FnMut(Ask<P>) -> Asking>;
 pub(crate) type Joins = Box<dyn FnMut(Activation) -> Option<LocalBoxFuture<'static, ()>>>;
-pub(crate) type Rider<J = NoJoin, N = NoNews, P = ()> = RideOut<Asks<P>, J, N, P, Counting>;
+pub(crate) type Rider<P = ()> = RideOut<Asks<P>, NoJoin, NoNews, P, Counting>;
+pub(crate) type Builder<P = ()> = RideOutBuilder<Asks<P>, NoJoin, NoNews, P, Counting>;
 
 /// Runs `future` where time stands still until everybody waits.
 pub(crate) fn in_virtual_time<F: Future>(future: F) -> F::Output {
@@ -123,12 +125,23 @@ impl Owner {
     }
 
     pub(crate) fn rider(&self) -> Rider {
-        RideOut::new(address(), self.source()).timer(self.timer.clone())
+        self.builder().build()
+    }
+
+    /// A rider of this owner that is to be given more.
+    pub(crate) fn builder(&self) -> Builder {
+        RideOut::builder(address(), self.source()).timer(self.timer.clone())
     }
 
     /// A rider that resumes behind its last item.
-    pub(crate) fn resuming(&self) -> Rider<NoJoin, NoNews, u64> {
-        RideOut::resuming(address(), |item: &u64| *item, self.source()).timer(self.timer.clone())
+    pub(crate) fn resuming(&self) -> Rider<u64> {
+        self.builder_resuming().build()
+    }
+
+    /// A rider that resumes behind its last item, and is to be given more.
+    pub(crate) fn builder_resuming(&self) -> Builder<u64> {
+        RideOut::builder_resuming(address(), |item: &u64| *item, self.source())
+            .timer(self.timer.clone())
     }
 
     fn source<P: Copy + 'static>(&self) -> Asks<P>
@@ -307,11 +320,7 @@ where
         };
         let seen = match next {
             Some(Ok(item)) => Seen::Item(item),
-            Some(Err(RideError::GaveUp { report, .. })) => Seen::GaveUp(report.cause),
-            Some(Err(RideError::Verdict(refusal))) => match refusal.classify(&address()) {
-                Ruling::Verdict(kind) => Seen::Verdict(kind),
-                Ruling::Promise(_) => panic!("a promise is no verdict: {refusal}"),
-            },
+            Some(Err(error)) => ended(error),
             None => Seen::Completed,
         };
         let over = seen == Seen::Completed;
@@ -319,6 +328,17 @@ where
         if over {
             return all;
         }
+    }
+}
+
+fn ended(error: RideError<Refusal>) -> Seen {
+    match error.into_end() {
+        End::GaveUp { report, .. } => Seen::GaveUp(report.cause),
+        End::Verdict(refusal) => match refusal.classify(&address()) {
+            Ruling::Verdict(kind) => Seen::Verdict(kind),
+            other => panic!("{other:?} is no verdict: {refusal}"),
+        },
+        other => panic!("what is {other:?}?"),
     }
 }
 

@@ -1,0 +1,6 @@
+//! What the examples that run on the mesh show must be so.
+
+mod chaos;
+mod dead_subscriber;
+mod leaving_host;
+mod ride_out;
