@@ -59,7 +59,7 @@ impl Activation {
     /// Returns a new identity of 16 upper-case digits, unique in this process and never reused.
     pub fn mint() -> Self {
         static MINTED: AtomicU64 = AtomicU64::new(0);
-        Self { digits: format!("{:016X}", next(&MINTED)).into() }
+        Self { digits: format!("{:016X}", next_identity(&MINTED)).into() }
     }
 
     /// Returns the identity that a UUID is, from its text with dashes: 8, 4, 4, 4 and 12 hex digits.
@@ -176,7 +176,7 @@ impl StreamId {
     /// Returns a new identity, unique in this process and never reused.
     pub fn mint() -> Self {
         static MINTED: AtomicU64 = AtomicU64::new(0);
-        Self(next(&MINTED))
+        Self(next_identity(&MINTED))
     }
 }
 
@@ -239,7 +239,7 @@ fn not_hex(text: &str, most: usize) -> Option<String> {
 }
 
 /// Returns the next count, mixed with the seed of this process.
-fn next(minted: &AtomicU64) -> u64 {
+fn next_identity(minted: &AtomicU64) -> u64 {
     // Drawn from the standard library's source and not from `fastrand`'s, which a user may seed:
     // two processes with one seed would mint the same identities.
     static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one("identity"));

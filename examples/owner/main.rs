@@ -5,10 +5,12 @@
 //! ```
 //!
 //! `owner.rs` is what to take along: a task with a mailbox that parks what comes too early, refuses from
-//! when it is told to end, and says so to those whom it serves. Here stand the readers, and a story. The
-//! times are virtual, and every run prints the same.
+//! when it is told to end, and says so to those whom it serves. Here stand the readers, and a story.
+//! `subscribers.rs` shows what an owner does for subscribers that it knows by their beats and goodbyes
+//! alone. The times are virtual, and every run prints the same.
 
 pub(crate) mod owner;
+pub(crate) mod subscribers;
 
 use std::{
     fmt::Display,
@@ -33,6 +35,7 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 #[tokio::main(flavor = "current_thread", start_paused = true)]
 async fn main() -> Result<(), InvalidAddress> {
     run().await?.iter().for_each(|line| println!("{line}"));
+    subscribers::run().await.iter().for_each(|line| println!("a subscriber {line}"));
     Ok(())
 }
 

@@ -43,7 +43,7 @@ impl Place {
         self.targets().release(KEY, &registration, self.began)
     }
 
-    fn lose(&self, registration: u32) -> bool {
+    fn disconnect(&self, registration: u32) -> bool {
         self.targets().mark_disconnected(KEY, &registration, self.began)
     }
 
@@ -90,7 +90,7 @@ fn a_late_goodbye_leaves_the_successor() {
 fn a_late_goodbye_of_one_that_was_lost_leaves_the_successor() {
     check("lost_and_late", None, 3, || {
         let place = Place::with(1);
-        let going = place.spawn(|place| (place.lose(1), place.release(1)));
+        let going = place.spawn(|place| (place.disconnect(1), place.release(1)));
         place.register(2);
         assert_eq!(place.deliver(), Ok(()));
         let (lost, said_goodbye) = going.join().unwrap();
@@ -104,7 +104,7 @@ fn a_late_goodbye_of_one_that_was_lost_leaves_the_successor() {
 fn a_goodbye_counts_whether_the_cut_is_before_it_or_after() {
     check("cut_and_goodbye", None, 2, || {
         let place = Place::with(1);
-        let cut = place.spawn(|place| place.lose(1));
+        let cut = place.spawn(|place| place.disconnect(1));
         let again = place.spawn(|place| place.release(1));
         let said = place.release(1);
         cut.join().unwrap();

@@ -57,19 +57,17 @@ use crate::{
 ///
 /// # Examples
 ///
-/// An owner without a mesh: a task with a mailbox, which loads its state first.
+/// One request waits until the state has come, the other until its owner is recycled:
 ///
 /// ```
-/// use std::{pin::pin, time::Duration};
+/// use std::{sync::mpsc, time::Instant};
 ///
 /// use rideout::{
 ///     Refusal,
-///     owner::{Ending, Gates, Lifecycle, Message, RunLevel, ReplyPath},
-///     time::{Timer, TokioTimer},
+///     owner::{Ending, Gates, Lifecycle, Message, ReplyPath},
 /// };
-/// use tokio::sync::{mpsc, oneshot};
 ///
-/// struct Get(oneshot::Sender<Result<u64, Refusal>>);
+/// struct Get(mpsc::Sender<Result<u64, Refusal>>);
 ///
 /// impl Message for Get {
 ///     fn name(&self) -> &str {
@@ -81,73 +79,29 @@ use crate::{
 ///     }
 /// }
 ///
-/// async fn serve(
-///     owner: Lifecycle,
-///     mut mailbox: mpsc::Receiver<Get>,
-///     loading: impl Future<Output = u64>,
-/// ) {
-///     let mut gates = Gates::new(owner.clone());
-///     gates.close("loading");
-///     let (mut state, mut loading) = (0, pin!(loading));
-///
-///     loop {
-///         let now = TokioTimer.now();
-///         let left = gates.next_expiry().map_or(Duration::MAX, |at| at.duration_since(now));
-///         tokio::select! {
-///             biased;
-///             () = owner.reached(RunLevel::DisposeHosted) => break,
-///             loaded = &mut loading, if gates.is_closed("loading") => {
-///                 state = loaded;
-///                 gates.open("loading");
-///             }
-///             () = TokioTimer.sleep(left) => gates.expire(TokioTimer.now()),
-///             Some(get) = mailbox.recv() => {
-///                 if let Some(get) = owner.admit(get)
-///                     && let Some(Get(reply)) = gates.pass(get, TokioTimer.now())
-///                 {
-///                     let _ = reply.send(Ok(state));
-///                 }
-///             }
-///         }
-///         while let Some(Get(reply)) = gates.release() {
-///             let _ = reply.send(Ok(state));
-///         }
-///     }
-///     gates.tear_down(); // what is parked, then what is queued
-///     while let Some(get) = mailbox.recv().await {
-///         owner.discard(get);
-///     }
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # async fn ask(mailbox: &mpsc::Sender<Get>) -> oneshot::Receiver<Result<u64, Refusal>> {
-/// #     let (reply, answer) = oneshot::channel();
-/// #     mailbox.send(Get(reply)).await.map_err(drop).unwrap();
-/// #     answer
-/// # }
 /// let owner = Lifecycle::new("prices/eur".parse()?);
-/// let (mailbox, requests) = mpsc::channel(8);
-/// let loading = async {
-///     TokioTimer.sleep(Duration::from_secs(1)).await;
-///     7
-/// };
-/// tokio::spawn(serve(owner.clone(), requests, loading));
-/// let (one, other) = (ask(&mailbox).await, ask(&mailbox).await);
-/// assert_eq!((one.await??, other.await??), (7, 7)); // a second later
+/// let mut gates = Gates::new(owner.clone());
+/// let (reply, answers) = mpsc::channel();
 ///
-/// // And one that is recycled before its state has come.
-/// # let (mailbox, requests) = mpsc::channel(8);
-/// tokio::spawn(serve(owner.clone(), requests, std::future::pending()));
-/// let parked = ask(&mailbox).await;
-/// TokioTimer.sleep(Duration::from_secs(1)).await;
+/// gates.close("loading");
+/// assert!(gates.pass(Get(reply.clone()), Instant::now()).is_none()); // parked
+/// gates.open("loading");
+/// while let Some(Get(reply)) = gates.release() {
+///     reply.send(Ok(7))?;
+/// }
+/// assert_eq!(answers.recv()??, 7);
+///
+/// gates.close("loading");
+/// assert!(gates.pass(Get(reply), Instant::now()).is_none());
 /// owner.dispose(Ending::recycle().asked_by("ops").reason("a new build"));
-/// let refusal = parked.await?.unwrap_err();
+/// gates.tear_down();
+/// let refusal = answers.recv()?.unwrap_err();
 /// assert!(refusal.promise(owner.address()).is_some());
 /// assert!(refusal.message.contains("behind gate `loading`; recycle asked for by ops: a new build"));
-/// # Ok(())
-/// # }
+/// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
+///
+/// The example `owner` of the repository is a task with a mailbox that parks, releases and expires.
 pub struct Gates<M> {
     lifecycle: Lifecycle,
     // Shared with all that were parked since it changed last.

@@ -188,7 +188,7 @@ impl LeavingHost {
     ///
     /// The route's promise, once the host was told to stop.
     pub fn outbound(&self, address: &Address) -> Result<(), Refusal> {
-        self.routes(address, HostPhase::Active)
+        self.check_route(address, HostPhase::Active)
     }
 
     /// Asks the door for an announcement to the subscriber at `address`.
@@ -197,10 +197,10 @@ impl LeavingHost {
     ///
     /// The route's promise, once the host is closed.
     pub fn announcement(&self, address: &Address) -> Result<(), Refusal> {
-        self.routes(address, HostPhase::Draining)
+        self.check_route(address, HostPhase::Draining)
     }
 
-    fn routes(&self, address: &Address, until: HostPhase) -> Result<(), Refusal> {
+    fn check_route(&self, address: &Address, until: HostPhase) -> Result<(), Refusal> {
         if self.phase() <= until { Ok(()) } else { Err(Refusal::host_cannot_route(address)) }
     }
 

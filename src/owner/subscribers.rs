@@ -92,7 +92,8 @@ const IDLE_RELEASE: Duration = Duration::from_secs(10 * 60);
 /// assert!(subscribers.beat(&stream, now));
 /// ```
 ///
-/// The example `owner` of the repository is a whole owner with a task, a mailbox, gates and subscribers.
+/// The example `owner` of the repository serves from a task with a mailbox, with beats, goodbyes and idle
+/// release.
 pub struct Subscribers<K, S, A> {
     // Invariant 1: the number of each registration, the one key of `streams`.
     numbers: HashMap<K, u64>,

@@ -70,14 +70,16 @@ impl Closing {
     /// # Examples
     ///
     /// ```
-    /// use rideout::{Address, Closing, Seam};
+    /// use rideout::{Address, Closing, Seam, refusal::Wording};
     ///
-    /// let closing = Closing::new("prices/eur".parse()?);
-    /// assert_eq!(
-    ///     closing.refuse(Seam::Mailbox, "WriteRequest").message,
-    ///     "Hub prices/eur is shutting down — cannot finish WriteRequest. \
-    ///      The address may reactivate (recycle / restart); retry to get the authoritative answer.",
-    /// );
+    /// let address: Address = "prices/eur".parse()?;
+    /// let closing = Closing::new(address.clone());
+    /// let queued = closing.refuse(Seam::Mailbox, "WriteRequest");
+    /// assert!(queued.message.contains("cannot finish WriteRequest"));
+    ///
+    /// let leased = closing.refuse(Wording::turned_away("cannot lease"), "LeaseRequest");
+    /// assert!(leased.message.contains("cannot lease LeaseRequest"));
+    /// assert!(leased.promise(&address).is_some());
     /// # Ok::<_, rideout::address::InvalidAddress>(())
     /// ```
     pub fn refuse<'a>(&self, place: impl Into<Wording<'a>>, request: &str) -> Refusal {

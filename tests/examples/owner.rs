@@ -133,3 +133,20 @@ async fn whoever_waits_is_refused_by_the_place_where_it_waits() {
     owner(&prices).teardown().completed().await;
     live(&prices).await; // on what it was: nothing was applied
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_subscriber_is_known_by_its_beats_and_goodbyes() {
+    let told = tokio::time::timeout(LONG, example::subscribers::run()).await.expect("it ends");
+    assert_eq!(
+        told,
+        [
+            "asks, and is answered: true",
+            "hears Some((1, 101)) and Some((2, 102))",
+            "asks again, and is answered: true",
+            "hears Some((1, 102)), and no more of the first",
+            "is served after a late goodbye: true",
+            "is served after 11 silent minutes: false",
+            "is gone, and 0 are to be told of the end",
+        ]
+    );
+}

@@ -278,7 +278,7 @@ impl Error for Circle {
 
 #[test]
 fn a_failure_that_is_or_wraps_disposing_is_a_promise_that_says_nothing_of_never_applied() {
-    let cases: [Box<dyn Error>; 9] = [
+    let cases: [Box<dyn Error>; 8] = [
         Box::new(Disposing),
         Box::new(Wraps(Disposing.into())),
         Box::new(Wraps(Wraps(Wraps(Disposing.into()).into()).into())),

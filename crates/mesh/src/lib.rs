@@ -120,3 +120,14 @@ pub use self::{
     news::{Changes, NewsStream},
     subscription::Subscription,
 };
+
+/// The examples of this package's README, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
+/// The examples of the library's README, run as tests: they use the mesh, on which the library does not depend.
+/// The file is a link to it, and a copy in the package, which so passes its own tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/rideout.md")]
+pub struct ReadmeOfTheLibrary;

@@ -51,6 +51,8 @@ impl<T> Mesh<T> {
 
     /// Returns how many subscriptions the current owner of `address` serves: those that are held.
     ///
+    /// One that was dropped is counted until its owner's task has run and heard the goodbye.
+    ///
     /// # Examples
     ///
     /// ```

@@ -31,8 +31,8 @@ pub(crate) struct Opened<T> {
 /// ([`Mesh::news`](crate::Mesh::news)), and a killed one says nothing at all. Where the mesh itself is
 /// dropped, its last item is the refusal that says so.
 ///
-/// Dropping it unsubscribes, at once: a goodbye that names the stream and the ask, so that it ends this
-/// registration and no later one.
+/// Dropping it unsubscribes: a goodbye is put into its owner's mailbox at once. It names the stream and the ask, so
+/// that it ends this registration and no later one, and it overtakes what waits there: nothing more is sent.
 ///
 /// # Panics
 ///
@@ -56,6 +56,7 @@ pub(crate) struct Opened<T> {
 /// assert_eq!(Some(prices.activation()), mesh.activation_of(&address).as_ref());
 ///
 /// drop(prices);
+/// tokio::task::yield_now().await; // its owner hears that
 /// assert_eq!(mesh.subscribers(&address), 0);
 /// # Ok(())
 /// # }

@@ -224,12 +224,8 @@ async fn a_tree_that_ends_answers_all_that_it_holds() {
             let gate = match what {
                 0 | 1 => "cannot finish SubscribeRequest",
                 2 if !by_mailbox => "cannot finish ReadRequest, behind gate `loading`;",
-                3 if !by_mailbox => {
-                    "cannot finish WriteRequest, behind gate `loading` and `store`;"
-                }
-                4 if !by_mailbox => {
-                    "cannot finish PatchRequest, behind gate `loading` and `store`;"
-                }
+                3 if !by_mailbox => "cannot finish WriteRequest, behind gate `loading` and `store`",
+                4 if !by_mailbox => "cannot finish PatchRequest, behind gate `loading` and `store`",
                 _ => "cannot finish ",
             };
             assert!(refusal.message.contains(gate), "{refusal}");

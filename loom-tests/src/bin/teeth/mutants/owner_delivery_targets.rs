@@ -33,14 +33,14 @@ pub(crate) const OWNER_DELIVERY_TARGETS: Part = Part {
         Mutant {
             name: "a goodbye after the cut does not count",
             file: "src/owner/delivery_targets.rs",
-            old: "        let is_news = target.departure.is_none_or(|departure| said_goodbye && !departure.said_goodbye);",
-            new: "        let is_news = target.departure.is_none();",
+            old: "target.departure.is_none_or(|departure| said_goodbye && !departure.said_goodbye)",
+            new: "target.departure.is_none()",
         },
         Mutant {
             name: "a second goodbye counts again",
             file: "src/owner/delivery_targets.rs",
-            old: "        let is_news = target.departure.is_none_or(|departure| said_goodbye && !departure.said_goodbye);",
-            new: "        let is_news = target.departure.is_none_or(|departure| said_goodbye || departure.said_goodbye);",
+            old: "target.departure.is_none_or(|departure| said_goodbye && !departure.said_goodbye)",
+            new: "target.departure.is_none_or(|departure| said_goodbye || departure.said_goodbye)",
         },
         Mutant {
             name: "a cut's stone is kept beside the goodbye's",
