@@ -74,20 +74,20 @@ const MATRIX: [Row; 17] = [
         "RideOut",
         By("riders::a_rider_keeps_what_streams_keep"),
         By("panics::every_part_panics_once_wherever_a_rider_comes_to_it"),
-        By("riders::a_rider_takes_so_many_turns_in_a_poll"),
+        By("riders/bounded::a_rider_takes_so_many_turns_in_a_poll"),
     ),
     row("BoxRide", By("riders::a_box_keeps_what_streams_keep"), BOX, BOX),
     row(
         "Phases",
         By("riders::phases_keep_what_streams_keep"),
         By("panics::an_attempt_that_panicked_is_shown_anew"),
-        By("riders::phases_take_so_many_turns_in_a_poll"),
+        By("riders/bounded::phases_take_so_many_turns_in_a_poll"),
     ),
     row(
         "PointRead",
         By("riders::a_read_keeps_what_futures_keep"),
         By("panics::every_part_of_a_read_panics_once"),
-        By("riders::a_read_takes_so_many_turns_in_a_poll"),
+        By("riders/bounded::a_read_takes_so_many_turns_in_a_poll"),
     ),
     row(
         "NoNews",

@@ -1,6 +1,8 @@
 //! What `RideOut`, `Phases` and `PointRead` keep, and the timer and the news that a rider is given where it
 //! has none: over every state of a ride, and to every end of one.
 
+mod bounded;
+
 use std::{
     cell::RefCell,
     fmt::Debug,
@@ -339,76 +341,5 @@ fn a_sleep_of_tokio_s_keeps_what_futures_keep() {
             TokioTimer.sleep(ms(10))
         };
         Case::new(sleep).stimulus(move || runtime.block_on(tokio::time::advance(ms(4))))
-    });
-}
-
-type Babble = LocalBoxStream<'static, News>;
-type Never = fn(Activation) -> Option<Pending<()>>;
-type Endless = RideOut<Asks, Never, Babble, (), Hasty>;
-
-/// Riders that never rest: refused at once for ever, told for ever what does not matter, or given for
-/// ever what they have had. The turns are those of what never ends.
-fn endless(turns: &Turns) -> [Endless; 3] {
-    let silent = || -> Babble { stream::pending().boxed_local() };
-    let babble = turns.of(stream::repeat(News::Ended(Some(tag("E1"))))).boxed_local();
-    let rider = |answer: Box<dyn Fn() -> Result<Items, Refusal>>, news| {
-        let ask: Asks = Box::new(move |_| {
-            let answer = answer().map(|items| Answer::new(items).served_by(tag("F0")));
-            Box::pin(ready(answer))
-        });
-        RideOut::builder(address(), ask)
-            .join((|_| None) as Never)
-            .news(news)
-            .timer(Hasty::new())
-            .budget(Budget::default().re_asks(u32::MAX))
-            .version(|item| *item)
-            .build()
-    };
-    let (asks, items) = (turns.clone(), turns.clone());
-    let refuse = move || {
-        asks.take();
-        Err(by_route())
-    };
-    let serve = move || Ok(Items::new(items.of(stream::repeat(1).map(Ok))));
-    [
-        rider(Box::new(refuse), silent()),
-        rider(Box::new(|| Ok(Items::open([]))), babble),
-        rider(Box::new(serve), silent()),
-    ]
-}
-
-fn rides_are_bounded<S: Stream + 'static>(most: u32, of: impl Fn(Endless) -> S) {
-    for which in 0..3 {
-        is_bounded(most, |turns| of(endless(turns).into_iter().nth(which).expect("one of three")));
-    }
-}
-
-#[test]
-fn a_rider_takes_so_many_turns_in_a_poll() {
-    // The items that may pass, and then as many turns.
-    rides_are_bounded(32 + 32, |rider| rider);
-}
-
-#[test]
-fn phases_take_so_many_turns_in_a_poll() {
-    rides_are_bounded(32, Endless::phases);
-}
-
-#[test]
-fn a_read_takes_so_many_turns_in_a_poll() {
-    is_bounded_as_a_future(32, |turns| {
-        let turns = turns.clone();
-        let refuse = move |_| {
-            turns.take();
-            ready(Err::<(), _>(by_route()))
-        };
-        PointRead::builder(address(), refuse).timer(Hasty::new()).build()
-    });
-    is_bounded_as_a_future(32, |turns| {
-        let babble = turns.of(stream::repeat(News::Ended(None)));
-        PointRead::builder(address(), |_| pending::<Result<(), Refusal>>())
-            .news(babble)
-            .timer(Hasty::new())
-            .build()
     });
 }
