@@ -9,9 +9,9 @@ use std::{
 
 use crate::support::by_hand::{Task, kept, poll};
 use rideout::{
-    Address, Party, Refusal, Rejection, Seam,
+    Address, Refusal, Rejection,
     owner::{Ending, Lifecycle, PendingReply, Reached, ReplyPath, RunLevel},
-    refusal::answered_by,
+    refusal::{Party, Seam, answered_by},
 };
 
 const LEVELS: [RunLevel; 7] = [

@@ -17,8 +17,9 @@ use std::{
 };
 
 use rideout::{
-    Activation, Address, Completed, Teardown,
+    Activation, Address,
     owner::{Lifecycle, Registry},
+    teardown::{Completed, Teardown},
     time::{Timer, TokioTimer},
 };
 

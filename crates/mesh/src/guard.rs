@@ -20,7 +20,7 @@ use crate::{
 /// # Examples
 ///
 /// ```
-/// use rideout::{Address, StreamId};
+/// use rideout::{Address, activation::StreamId};
 /// use rideout_mesh::Mesh;
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]

@@ -10,7 +10,8 @@ use std::{
 };
 
 use rideout::{
-    Refusal, StreamId,
+    Refusal,
+    activation::StreamId,
     owner::{Ending, EvictionCounts, LeavingHost, Lifecycle, Message, RunLevel},
     time::{Timer, TokioTimer},
 };

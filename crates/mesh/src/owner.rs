@@ -23,7 +23,8 @@ use std::{
 };
 
 use rideout::{
-    News, StreamId,
+    News,
+    activation::StreamId,
     owner::{Evictions, Gates, LeavingHost, Lifecycle, RunLevel},
     time::{Timer, TokioTimer},
 };

@@ -2,7 +2,8 @@
 //! route leads there.
 
 use rideout::{
-    Address, Refusal, StreamId,
+    Address, Refusal,
+    activation::StreamId,
     time::{Timer, TokioTimer},
 };
 

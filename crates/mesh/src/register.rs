@@ -6,8 +6,10 @@ use std::{
 };
 
 use rideout::{
-    Address, Seam, StreamId,
+    Address,
+    activation::StreamId,
     owner::{EvictionCounts, Frame as DueFrame, Lifecycle, PendingReply, Released, Subscribers},
+    refusal::Seam,
     time::{Timer, TokioTimer},
 };
 use tokio::sync::{mpsc, watch};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use rideout::{
-    Refusal, StreamId,
+    Refusal,
+    activation::StreamId,
     owner::{Message, MessageKind, PendingReply, ReplyPath},
 };
 use tokio::sync::oneshot;

@@ -4,8 +4,9 @@
 use std::{mem, sync::Arc};
 
 use rideout::{
-    Address, News, Party, Refusal, Seam,
+    Address, News, Refusal,
     owner::{HostPhase, LeavingHost, Lifecycle},
+    refusal::{Party, Seam},
 };
 
 use crate::{

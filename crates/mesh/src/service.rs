@@ -7,7 +7,8 @@
 use std::sync::{Arc, Weak};
 
 use rideout::{
-    Address, News, StreamId,
+    Address, News,
+    activation::StreamId,
     owner::{Ending, Evictions, LeavingHost, Lifecycle},
     time::{Timer, TokioTimer},
 };

@@ -7,8 +7,10 @@ use std::{
 };
 
 use rideout::{
-    Address, News, StreamId, Teardown,
+    Address, News,
+    activation::StreamId,
     owner::{DeliveryTargets, HostPhase, LeavingHost, Lifecycle, Waves},
+    teardown::Teardown,
 };
 
 use crate::{

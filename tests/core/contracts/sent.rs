@@ -16,12 +16,13 @@ use futures::{
     stream::{self, Empty, Iter},
 };
 use rideout::{
-    Activation, Address, BoxRide, Carrier, CarrierExt, Charge, Completed, News, PointRead, Refusal,
-    RideError, RideOut, StreamId, Teardown,
+    Activation, Carrier, CarrierExt, News, PointRead, Refusal, RideError, RideOut,
     carrier::{Attempt, Charges, ConcatAttempts, Defer, Trigger, Triggers},
+    ledger::Charge,
     owner::{Driver, Reached, Wave},
-    rider::{Ask, NoNews, Phases},
+    rider::{Ask, BoxRide, NoNews, Phases},
     slot::{Claim, Permit, Slot},
+    teardown::{Completed, Teardown},
     time::TokioSleep,
 };
 
