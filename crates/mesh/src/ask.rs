@@ -1,5 +1,5 @@
-//! How is an owner asked? By a request that is some time on its way, is routed when it arrives, and is
-//! answered at that instant.
+//! The requests of a mesh. Each is some time on its way, is routed when it arrives, and is answered at that
+//! instant.
 
 use std::sync::{Arc, Weak};
 

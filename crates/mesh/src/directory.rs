@@ -1,4 +1,4 @@
-//! Which activation serves an address, and how does its teardown stand?
+//! The directory: which activation serves an address, and how its teardown stands.
 //!
 //! A [`Registry`], and what a cluster adds to one: leases for those that were lost, and the teardowns
 //! that can be joined.

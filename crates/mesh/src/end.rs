@@ -1,4 +1,4 @@
-//! How do owners end? They are recycled, disposed of, deleted, or killed.
+//! The ways in which an owner is ended: it is recycled, disposed of, deleted, or killed.
 
 use std::{sync::Arc, time::Duration};
 

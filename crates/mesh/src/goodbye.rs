@@ -1,4 +1,4 @@
-//! What a reader's end of a stream does when it is dropped.
+//! The guard of a reader's end of a stream: it says goodbye when it is dropped.
 
 use rideout::activation::StreamId;
 

@@ -1,4 +1,4 @@
-//! How long does a fault last? As long as its guard.
+//! The guard of a fault, which lasts as long as the guard.
 
 use std::{
     fmt,

@@ -1,5 +1,5 @@
-//! Who serves an address for one lifetime? A hub, of which this is the outside: a mailbox, and what can be
-//! seen of its task.
+//! A hub, which serves an address for one lifetime, from outside: a mailbox, and what can be seen of its
+//! task.
 
 use std::{
     sync::{

@@ -1,4 +1,4 @@
-//! The faults that can be had.
+//! The faults that a mesh can be given.
 
 use rideout::Address;
 

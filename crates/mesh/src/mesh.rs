@@ -1,4 +1,4 @@
-//! What does whoever uses a mesh hold? A handle to it.
+//! The handle to a mesh, and its settings.
 
 use std::{fmt, sync::Arc, time::Duration};
 

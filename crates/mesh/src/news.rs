@@ -1,4 +1,4 @@
-//! How does a reader hear of an address, besides by its answers?
+//! What a reader hears of an address besides its answers: news, and the change feed.
 
 use std::{
     collections::HashMap,

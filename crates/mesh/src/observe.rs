@@ -1,4 +1,4 @@
-//! What can be seen of a mesh from outside? Who serves an address, whom, and since when no more.
+//! What can be seen of a mesh from outside: who serves an address, whom it serves, and when its teardown is over.
 
 use rideout::{
     Activation, Address, activation::StreamId, owner::EvictionCounts, teardown::Completed,

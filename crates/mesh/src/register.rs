@@ -1,4 +1,4 @@
-//! Whom does a hub serve? Its streams, and what of them can be seen from outside.
+//! The streams that a hub serves, and what of them can be seen from outside.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,4 @@
-//! What can be asked of a hub, and how is it answered?
+//! The requests to a hub, and their answers.
 
 use std::sync::Arc;
 

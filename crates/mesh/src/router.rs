@@ -1,5 +1,5 @@
-//! Where does an ask go? To the owner that the directory has, or to one that is started for it; or
-//! nowhere, and then the route says so.
+//! The way of an ask: to the owner that the directory has, or to one that is started for it; or nowhere, and
+//! then the route says so.
 
 use std::{mem, sync::Arc};
 

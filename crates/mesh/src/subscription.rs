@@ -1,4 +1,4 @@
-//! What does a subscriber hold? The full state, and each change.
+//! What a subscriber holds: the full state, and each change.
 
 use std::{
     fmt,

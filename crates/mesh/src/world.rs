@@ -1,4 +1,4 @@
-//! What is there? Hosts, a directory, a store, the faults, and who reads and listens.
+//! The state of a mesh: hosts, a directory, a store, the faults, and who reads and listens.
 
 use std::{
     collections::HashMap,
