@@ -2,7 +2,6 @@
 //! production code on loom's primitives, one property a model.
 
 mod common;
-#[allow(dead_code, reason = "for other models")]
 mod world;
 
 use std::{

@@ -1,9 +1,7 @@
 //! Two chains on one carrier under every interleaving (R9, R16): the old one's attempt is still out,
 //! on another thread, or is dropped. One property a model.
 
-#[allow(dead_code, reason = "for other models")]
 mod common;
-#[allow(dead_code, reason = "for other models")]
 mod world;
 
 use std::{

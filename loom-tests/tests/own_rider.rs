@@ -41,7 +41,6 @@
 
 extern crate rideout_under_loom as rideout;
 
-#[allow(dead_code, reason = "polling by hand is for other models")]
 mod common;
 #[path = "../../examples/own_rider/rider.rs"]
 mod rider;

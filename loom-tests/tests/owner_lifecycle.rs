@@ -1,7 +1,6 @@
 //! R37 to R39 under every interleaving: nobody is born unseen, no reply's end is missed, the last words
 //! are said once. The production code on loom's primitives, one property a model.
 
-#[allow(dead_code, reason = "yielding is for other models")]
 mod common;
 
 use std::{

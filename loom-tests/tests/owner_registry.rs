@@ -1,6 +1,5 @@
 //! R42 under every interleaving: the production code on loom's primitives, one property a model.
 
-#[allow(dead_code, reason = "polling by hand is for other models")]
 mod common;
 
 use common::check;

@@ -1,7 +1,6 @@
 //! R44 and R44b under every interleaving: a held answer is given once, the state first, frames one by one.
 //! The production code behind a loom lock, one property a model.
 
-#[allow(dead_code, reason = "polling by hand is for other models")]
 mod common;
 
 use std::{

@@ -1,9 +1,7 @@
 //! A whole rider as one task, its owner, its news and its nudges on other threads (R16, R18, R20c, R22): the
 //! production code on loom's primitives, one property a model.
 
-#[allow(dead_code, reason = "for other models")]
 mod address;
-#[allow(dead_code, reason = "for other models")]
 mod common;
 
 use std::{

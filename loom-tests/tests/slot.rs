@@ -1,7 +1,6 @@
 //! R16 under every interleaving: one outstanding, no trigger lost, none doubled. The production
 //! code on loom's primitives, one property a model.
 
-#[allow(dead_code, reason = "yielding is for other models")]
 mod common;
 
 use std::{

@@ -1,7 +1,6 @@
 //! R38 under every interleaving: completed once, replayed, any number of waiters, cancel safe. The
 //! production code on loom's primitives, one property a model.
 
-#[allow(dead_code, reason = "yielding is for other models")]
 mod common;
 
 use std::{

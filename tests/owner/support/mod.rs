@@ -9,3 +9,5 @@ pub(crate) mod hand_clock;
 pub(crate) mod heard;
 #[path = "../../support/recognised.rs"]
 pub(crate) mod recognised;
+#[path = "../../support/task.rs"]
+pub(crate) mod task;
