@@ -1,14 +1,16 @@
 //! R44 and R44b under every interleaving: a held answer is given once, the state first, frames one by one.
 //! The production code behind a loom lock, one property a model.
 
-mod common;
+mod common {
+    pub(crate) mod check;
+}
 
 use std::{
     sync::atomic::Ordering::Relaxed,
     time::{Duration, Instant},
 };
 
-use common::check;
+use common::check::check;
 use loom::{
     sync::{Arc, Mutex, atomic::AtomicUsize},
     thread::{self, JoinHandle},

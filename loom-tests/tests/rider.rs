@@ -2,7 +2,10 @@
 //! production code on loom's primitives, one property a model.
 
 mod address;
-mod common;
+mod common {
+    pub(crate) mod check;
+    pub(crate) mod yields;
+}
 
 use std::{
     cell::Cell,
@@ -13,7 +16,7 @@ use std::{
 };
 
 use address::{Items, Script, World, activation, join, sleep, spawn};
-use common::check;
+use common::check::check;
 use futures_core::Stream;
 use loom::{future::block_on, sync::Arc, thread};
 use rideout_under_loom::{
