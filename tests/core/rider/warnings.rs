@@ -33,14 +33,10 @@ async fn gives_up(owner: &Owner, budget: Budget) -> (GaveUp, Option<Refusal>, He
     let heard = Heard::begin();
     let mut rider = owner.builder().budget(budget).build();
     for _ in 0..100_000 {
-        match next(&mut rider).await.map(|it| it.map_err(RideError::into_end)) {
-            Some(Ok(_)) => {}
-            Some(Err(End::GaveUp { report, last })) => {
-                assert!(next(&mut rider).await.is_none(), "then the end");
-                return (report, last, heard);
-            }
-            ended => panic!("no give-up: {ended:?}"),
-        }
+        let Err(error) = next(&mut rider).await.expect("no end before the give-up") else { continue };
+        let End::GaveUp { report, last } = error.into_end() else { panic!("a verdict") };
+        assert!(next(&mut rider).await.is_none(), "then the end");
+        return (report, last, heard);
     }
     panic!("it rides for ever");
 }
