@@ -122,12 +122,12 @@ async fn whoever_waits_is_refused_by_the_place_where_it_waits() {
     sleep(Duration::from_millis(100)).await; // it is behind the gate
     let queued = ask(&prices, What::Set { price: 8 });
     owner(&prices).dispose(Ending::recycle());
-    let at_the_door = ask(&prices, What::Set { price: 9 });
+    let turned_away = ask(&prices, What::Set { price: 9 });
 
     for (answer, said) in [
         (parked, "cannot finish SetRequest, behind gate `loading`"),
         (queued, "cannot finish SetRequest."),
-        (at_the_door, "cannot process SetRequest;"),
+        (turned_away, "cannot process SetRequest;"),
     ] {
         let refusal = answer.await.unwrap().unwrap_err();
         assert!(refusal.message.contains(said), "{refusal}");

@@ -21,7 +21,7 @@ use crate::support::{
 };
 use futures::StreamExt;
 use rideout::{
-    Budget, Kind, PointRead, Refusal, RideError,
+    Budget, Kind, PointRead, Refusal,
     carrier::End,
     diagnosis::Shape,
     ledger::{Axis, Cause, GaveUp, Key},
@@ -33,7 +33,9 @@ async fn gives_up(owner: &Owner, budget: Budget) -> (GaveUp, Option<Refusal>, He
     let heard = Heard::begin();
     let mut rider = owner.builder().budget(budget).build();
     for _ in 0..100_000 {
-        let Err(error) = next(&mut rider).await.expect("no end before the give-up") else { continue };
+        let Err(error) = next(&mut rider).await.expect("no end before the give-up") else {
+            continue;
+        };
         let End::GaveUp { report, last } = error.into_end() else { panic!("a verdict") };
         assert!(next(&mut rider).await.is_none(), "then the end");
         return (report, last, heard);

@@ -97,7 +97,7 @@ proptest! {
         const IDLE: u64 = 10;
         let start = Instant::now();
         let at = |seconds| start + secs(seconds);
-        let mut served = Subscribers::<u8, Mine, Mine>::new().idle_release(secs(IDLE));
+        let mut subscribers = Subscribers::<u8, Mine, Mine>::new().idle_release(secs(IDLE));
         let mut model = Model::default();
         let (mut now, mut asks) = (5, 0);
 
@@ -107,7 +107,7 @@ proptest! {
                     asks += 1;
                     model.fates.insert(asks, None);
                     let (sink, answer) = (Mine(asks), Mine(asks));
-                    let asked = inside(|| served.ask(key, attempt, sink, answer, at(now - late)));
+                    let asked = inside(|| subscribers.ask(key, attempt, sink, answer, at(now - late)));
                     if model.is_over {
                         prop_assert_eq!(asked.replaced.as_ref().map(|it| it.0), Some(asks));
                         prop_assert!(asked.frame.is_none());
@@ -130,7 +130,7 @@ proptest! {
                 }
                 Op::Publish => {
                     model.has_state = true;
-                    let mut frames = inside(|| served.publish());
+                    let mut frames = inside(|| subscribers.publish());
                     frames.sort_by_key(|frame| frame.key);
                     prop_assert_eq!(
                         frames.iter().map(|frame| frame.key).collect::<Vec<_>>(),
@@ -139,50 +139,50 @@ proptest! {
                     frames.into_iter().for_each(|frame| model.framed(frame.key, frame));
                 }
                 Op::Push(key) => {
-                    let frame = inside(|| served.push(&key));
+                    let frame = inside(|| subscribers.push(&key));
                     let is_due = model.has_state && model.streams.contains_key(&key);
                     prop_assert_eq!(frame.is_some(), is_due);
                     frame.into_iter().for_each(|frame| model.framed(key, frame));
                 }
                 Op::Beat { key, late } => {
                     let known = model.streams.get_mut(&key);
-                    prop_assert_eq!(inside(|| served.beat(&key, at(now - late))), known.is_some());
+                    prop_assert_eq!(inside(|| subscribers.beat(&key, at(now - late))), known.is_some());
                     known.into_iter().for_each(|it| it.heard = it.heard.max(now - late));
                 }
                 Op::Unsubscribe { key, attempt } => {
-                    let released = inside(|| served.unsubscribe(&key, attempt));
+                    let released = inside(|| subscribers.unsubscribe(&key, attempt));
                     let named = model.keys(|it, known| it == key && known.attempt == attempt);
                     model.gone(named, released.into_iter().collect());
                 }
                 Op::Release(key) => {
-                    let released = inside(|| served.release(&key));
+                    let released = inside(|| subscribers.release(&key));
                     model.gone(model.keys(|it, _| it == key), released.into_iter().collect());
                 }
                 Op::Sweep => {
-                    let released = inside(|| served.release_idle(at(now)));
+                    let released = inside(|| subscribers.release_idle(at(now)));
                     model.gone(model.keys(|_, it| it.heard + IDLE <= now), released);
                     prop_assert!(model.streams.values().all(|it| now - it.heard < IDLE));
                 }
                 Op::Retain(key) => {
-                    let released = inside(|| served.retain(|it, _| *it != key));
+                    let released = inside(|| subscribers.retain(|it, _| *it != key));
                     model.gone(model.keys(|it, _| it == key), released);
                 }
                 Op::Advance(seconds) => now += seconds,
                 Op::End => {
-                    let released = inside(|| served.end());
+                    let released = inside(|| subscribers.end());
                     model.gone(model.keys(|_, _| true), released);
                     model.is_over = true;
                 }
             }
-            let listed: BTreeMap<_, _> = served.iter().map(|(key, sink)| (*key, sink.0)).collect();
+            let listed: BTreeMap<_, _> = subscribers.iter().map(|(key, sink)| (*key, sink.0)).collect();
             let known = model.streams.iter().map(|(key, it)| (*key, it.sink)).collect();
             prop_assert_eq!(listed, known);
-            prop_assert_eq!(served.len(), model.streams.len());
+            prop_assert_eq!(subscribers.len(), model.streams.len());
             let next = model.streams.values().map(|it| at(it.heard + IDLE)).min();
-            prop_assert_eq!(served.next_release(), next);
+            prop_assert_eq!(subscribers.next_release(), next);
         }
 
-        let released = inside(|| served.end());
+        let released = inside(|| subscribers.end());
         model.gone(model.keys(|_, _| true), released);
         prop_assert!(model.fates.values().all(Option::is_some), "an answer is owed for ever");
     }

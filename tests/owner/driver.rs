@@ -1,5 +1,5 @@
 //! `Driver` (R38): the driver of an end, phase by phase, at exact instants. What ends one that hangs is
-//! in `owner_watchdog.rs`.
+//! in `watchdog.rs`.
 
 mod children;
 
