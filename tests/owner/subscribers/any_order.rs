@@ -2,6 +2,8 @@
 
 use super::*;
 
+const IDLE: u64 = 10;
+
 #[derive(Clone, Debug)]
 enum Op {
     Ask { key: u8, attempt: u32, late: u64 },
@@ -43,8 +45,12 @@ struct Known {
     heard: u64,
 }
 
-#[derive(Default)]
+/// The subscribers, and a list of who is served.
 struct Model {
+    subscribers: Subscribers<u8, Mine, Mine>,
+    start: Instant,
+    now: u64,
+    asks: u64,
     streams: BTreeMap<u8, Known>,
     has_state: bool,
     is_over: bool,
@@ -53,6 +59,23 @@ struct Model {
 }
 
 impl Model {
+    fn new() -> Self {
+        Model {
+            subscribers: Subscribers::new().idle_release(secs(IDLE)),
+            start: Instant::now(),
+            now: 5,
+            asks: 0,
+            streams: BTreeMap::new(),
+            has_state: false,
+            is_over: false,
+            fates: BTreeMap::new(),
+        }
+    }
+
+    fn at(&self, seconds: u64) -> Instant {
+        self.start + secs(seconds)
+    }
+
     fn settle(&mut self, answers: &[Mine], given: bool) {
         for Mine(answer) in answers {
             let before = self.fates.insert(*answer, Some(given));
@@ -88,102 +111,115 @@ impl Model {
     fn keys(&self, which: impl Fn(u8, &Known) -> bool) -> Vec<u8> {
         self.streams.iter().filter(|(key, it)| which(**key, it)).map(|(key, _)| *key).collect()
     }
+
+    fn ask(&mut self, key: u8, attempt: u32, heard: u64) -> Result<(), TestCaseError> {
+        self.asks += 1;
+        let (ask, at) = (self.asks, self.at(heard));
+        self.fates.insert(ask, None);
+        let asked = inside(|| self.subscribers.ask(key, attempt, Mine(ask), Mine(ask), at));
+        let replaced = asked.replaced.as_ref().map(|it| it.0);
+        if self.is_over {
+            prop_assert_eq!(replaced, Some(ask));
+            prop_assert!(asked.frame.is_none());
+            self.settle(asked.refused.as_slice(), false);
+            return Ok(());
+        }
+        let before = self.streams.remove(&key);
+        prop_assert_eq!(replaced, before.as_ref().map(|it| it.sink));
+        let (mut held, last) = before.map_or((vec![], 0), |it| (it.held, it.heard));
+        held.push(ask);
+        let oldest = (held.len() > 16).then(|| held.remove(0));
+        prop_assert_eq!(asked.refused.as_ref().map(|it| it.0), oldest);
+        self.settle(asked.refused.as_slice(), false);
+        let known = Known { attempt, sink: ask, number: 0, held, heard: last.max(heard) };
+        self.streams.insert(key, known);
+        prop_assert_eq!(asked.frame.is_some(), self.has_state);
+        asked.frame.into_iter().for_each(|frame| self.framed(key, frame));
+        Ok(())
+    }
+
+    fn publish(&mut self) -> Result<(), TestCaseError> {
+        self.has_state = true;
+        let mut frames = inside(|| self.subscribers.publish());
+        frames.sort_by_key(|frame| frame.key);
+        let keys: Vec<_> = frames.iter().map(|frame| frame.key).collect();
+        prop_assert_eq!(keys, self.keys(|_, _| true));
+        frames.into_iter().for_each(|frame| self.framed(frame.key, frame));
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        let released = inside(|| self.subscribers.end());
+        self.gone(self.keys(|_, _| true), released);
+        self.is_over = true;
+    }
+
+    /// Makes a call, on the subscribers and on the list.
+    fn call(&mut self, op: Op) -> Result<(), TestCaseError> {
+        match op {
+            Op::Ask { key, attempt, late } => self.ask(key, attempt, self.now - late)?,
+            Op::Publish => self.publish()?,
+            Op::Push(key) => {
+                let frame = inside(|| self.subscribers.push(&key));
+                let is_due = self.has_state && self.streams.contains_key(&key);
+                prop_assert_eq!(frame.is_some(), is_due);
+                frame.into_iter().for_each(|frame| self.framed(key, frame));
+            }
+            Op::Beat { key, late } => {
+                let (heard, at) = (self.now - late, self.at(self.now - late));
+                let known = self.streams.get_mut(&key);
+                let is_served = inside(|| self.subscribers.beat(&key, at));
+                prop_assert_eq!(is_served, known.is_some());
+                known.into_iter().for_each(|it| it.heard = it.heard.max(heard));
+            }
+            Op::Unsubscribe { key, attempt } => {
+                let released = inside(|| self.subscribers.unsubscribe(&key, attempt));
+                let named = self.keys(|it, known| it == key && known.attempt == attempt);
+                self.gone(named, released.into_iter().collect());
+            }
+            Op::Release(key) => {
+                let released = inside(|| self.subscribers.release(&key));
+                self.gone(self.keys(|it, _| it == key), released.into_iter().collect());
+            }
+            Op::Sweep => {
+                let (now, at) = (self.now, self.at(self.now));
+                let released = inside(|| self.subscribers.release_idle(at));
+                self.gone(self.keys(|_, it| it.heard + IDLE <= now), released);
+                prop_assert!(self.streams.values().all(|it| now - it.heard < IDLE));
+            }
+            Op::Retain(key) => {
+                let released = inside(|| self.subscribers.retain(|it, _| *it != key));
+                self.gone(self.keys(|it, _| it == key), released);
+            }
+            Op::Advance(seconds) => self.now += seconds,
+            Op::End => self.end(),
+        }
+        Ok(())
+    }
+
+    /// Both know the same.
+    fn agrees(&self) -> Result<(), TestCaseError> {
+        let listed: BTreeMap<_, _> =
+            self.subscribers.iter().map(|(key, sink)| (*key, sink.0)).collect();
+        let known = self.streams.iter().map(|(key, it)| (*key, it.sink)).collect();
+        prop_assert_eq!(listed, known);
+        prop_assert_eq!(self.subscribers.len(), self.streams.len());
+        let next = self.streams.values().map(|it| self.at(it.heard + IDLE)).min();
+        prop_assert_eq!(self.subscribers.next_release(), next);
+        Ok(())
+    }
 }
 
 proptest! {
     /// Any order of calls, against a list of who is served.
     #[test]
     fn follows_its_reference(ops in prop::collection::vec(op(), 0..200)) {
-        const IDLE: u64 = 10;
-        let start = Instant::now();
-        let at = |seconds| start + secs(seconds);
-        let mut subscribers = Subscribers::<u8, Mine, Mine>::new().idle_release(secs(IDLE));
-        let mut model = Model::default();
-        let (mut now, mut asks) = (5, 0);
-
+        let mut model = Model::new();
         for op in ops {
-            match op {
-                Op::Ask { key, attempt, late } => {
-                    asks += 1;
-                    model.fates.insert(asks, None);
-                    let (sink, answer) = (Mine(asks), Mine(asks));
-                    let asked = inside(|| subscribers.ask(key, attempt, sink, answer, at(now - late)));
-                    if model.is_over {
-                        prop_assert_eq!(asked.replaced.as_ref().map(|it| it.0), Some(asks));
-                        prop_assert!(asked.frame.is_none());
-                        model.settle(asked.refused.as_slice(), false);
-                    } else {
-                        let before = model.streams.remove(&key);
-                        let replaced = before.as_ref().map(|it| it.sink);
-                        prop_assert_eq!(asked.replaced.as_ref().map(|it| it.0), replaced);
-                        let (mut held, heard) = before.map_or((vec![], 0), |it| (it.held, it.heard));
-                        held.push(asks);
-                        let oldest = (held.len() > 16).then(|| held.remove(0));
-                        prop_assert_eq!(asked.refused.as_ref().map(|it| it.0), oldest);
-                        model.settle(asked.refused.as_slice(), false);
-                        let heard = heard.max(now - late);
-                        let known = Known { attempt, sink: asks, number: 0, held, heard };
-                        model.streams.insert(key, known);
-                        prop_assert_eq!(asked.frame.is_some(), model.has_state);
-                        asked.frame.into_iter().for_each(|frame| model.framed(key, frame));
-                    }
-                }
-                Op::Publish => {
-                    model.has_state = true;
-                    let mut frames = inside(|| subscribers.publish());
-                    frames.sort_by_key(|frame| frame.key);
-                    prop_assert_eq!(
-                        frames.iter().map(|frame| frame.key).collect::<Vec<_>>(),
-                        model.keys(|_, _| true)
-                    );
-                    frames.into_iter().for_each(|frame| model.framed(frame.key, frame));
-                }
-                Op::Push(key) => {
-                    let frame = inside(|| subscribers.push(&key));
-                    let is_due = model.has_state && model.streams.contains_key(&key);
-                    prop_assert_eq!(frame.is_some(), is_due);
-                    frame.into_iter().for_each(|frame| model.framed(key, frame));
-                }
-                Op::Beat { key, late } => {
-                    let known = model.streams.get_mut(&key);
-                    prop_assert_eq!(inside(|| subscribers.beat(&key, at(now - late))), known.is_some());
-                    known.into_iter().for_each(|it| it.heard = it.heard.max(now - late));
-                }
-                Op::Unsubscribe { key, attempt } => {
-                    let released = inside(|| subscribers.unsubscribe(&key, attempt));
-                    let named = model.keys(|it, known| it == key && known.attempt == attempt);
-                    model.gone(named, released.into_iter().collect());
-                }
-                Op::Release(key) => {
-                    let released = inside(|| subscribers.release(&key));
-                    model.gone(model.keys(|it, _| it == key), released.into_iter().collect());
-                }
-                Op::Sweep => {
-                    let released = inside(|| subscribers.release_idle(at(now)));
-                    model.gone(model.keys(|_, it| it.heard + IDLE <= now), released);
-                    prop_assert!(model.streams.values().all(|it| now - it.heard < IDLE));
-                }
-                Op::Retain(key) => {
-                    let released = inside(|| subscribers.retain(|it, _| *it != key));
-                    model.gone(model.keys(|it, _| it == key), released);
-                }
-                Op::Advance(seconds) => now += seconds,
-                Op::End => {
-                    let released = inside(|| subscribers.end());
-                    model.gone(model.keys(|_, _| true), released);
-                    model.is_over = true;
-                }
-            }
-            let listed: BTreeMap<_, _> = subscribers.iter().map(|(key, sink)| (*key, sink.0)).collect();
-            let known = model.streams.iter().map(|(key, it)| (*key, it.sink)).collect();
-            prop_assert_eq!(listed, known);
-            prop_assert_eq!(subscribers.len(), model.streams.len());
-            let next = model.streams.values().map(|it| at(it.heard + IDLE)).min();
-            prop_assert_eq!(subscribers.next_release(), next);
+            model.call(op)?;
+            model.agrees()?;
         }
-
-        let released = inside(|| subscribers.end());
-        model.gone(model.keys(|_, _| true), released);
+        model.end();
         prop_assert!(model.fates.values().all(Option::is_some), "an answer is owed for ever");
     }
 }
