@@ -1,6 +1,6 @@
 //! Any error type takes part: a promise with its rejection, or final (R1, R5, R7b, C17).
 
-use std::{convert::Infallible, error::Error, fs, io, path::Path, sync::Arc, time::Duration};
+use std::{convert::Infallible, fs, path::Path, sync::Arc, time::Duration};
 
 use proptest::prelude::*;
 use serde_json::Value;
