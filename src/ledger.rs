@@ -191,7 +191,7 @@ impl Ledger {
     }
 
     /// Returns who refused in the ride-out that led to the subscription that is live now: the last one
-    /// that was answered, or the one that goes on. News of their ends is no news (`R22`).
+    /// that was answered, or the one that goes on. A goodbye of one of them that comes late is no news.
     ///
     /// # Examples
     ///
@@ -205,6 +205,7 @@ impl Ledger {
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     pub fn who_led_here(&self) -> impl Iterator<Item = &Activation> {
+        // R22.
         if self.answered { &self.before } else { &self.refused }.iter()
     }
 

@@ -155,17 +155,3 @@ pub(crate) fn later(now: Instant, duration: Duration) -> Instant {
     const DECADES: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
     now.checked_add(duration).unwrap_or_else(|| now + DECADES)
 }
-
-/// The sleep of a timer, or of the place where there is none yet.
-pub trait Clock {
-    /// See [`Timer::Sleep`].
-    type Sleep: Future<Output = ()>;
-}
-
-impl<T: Timer> Clock for T {
-    type Sleep = T::Sleep;
-}
-
-impl Clock for NoTimer {
-    type Sleep = std::future::Pending<()>;
-}

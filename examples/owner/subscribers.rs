@@ -118,7 +118,7 @@ struct Subscriber {
 
 impl Subscriber {
     async fn send(&self, message: Message) {
-        self.to_owner.send(message).await.ok().expect("the owner serves");
+        assert!(self.to_owner.send(message).await.is_ok(), "the owner serves");
     }
 
     async fn ask(&self, attempt: u32) -> (mpsc::UnboundedReceiver<(u64, u32)>, Answer) {

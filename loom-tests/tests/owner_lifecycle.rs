@@ -53,7 +53,7 @@ fn owner() -> Lifecycle {
 type Untimed = Pin<Box<Driver<std::future::Ready<()>, Never>>>;
 
 fn driver(life: &Lifecycle) -> Untimed {
-    Box::pin(life.driver(std::future::ready(())).timer(Never))
+    Box::pin(life.driver_on(Never, std::future::ready(())))
 }
 
 fn spawn<T: 'static>(life: &Lifecycle, f: impl FnOnce(Lifecycle) -> T + 'static) -> JoinHandle<T> {

@@ -12,7 +12,7 @@ use crate::address::Address;
 const EVERY: Duration = Duration::from_secs(60);
 
 /// How many addresses are known at most.
-const MOST: usize = 512;
+const MOST_ADDRESSES: usize = 512;
 
 /// An address that was refused nothing for so many times the time between two lines is idle.
 const IDLE: u32 = 10;
@@ -85,7 +85,7 @@ pub struct RefusalLog {
     recent: BTreeMap<(Duration, u64), Address>,
     refusals: u64,
     every: Duration,
-    most: usize,
+    most_addresses: usize,
 }
 
 /// What is known of an address.
@@ -103,7 +103,7 @@ impl RefusalLog {
             recent: BTreeMap::new(),
             refusals: 0,
             every: EVERY,
-            most: MOST,
+            most_addresses: MOST_ADDRESSES,
         }
     }
 
@@ -120,8 +120,8 @@ impl RefusalLog {
     ///
     /// Where more than that are refused by turns, each refusal may be a line.
     #[must_use]
-    pub fn most(mut self, most: usize) -> Self {
-        self.most = most;
+    pub fn most_addresses(mut self, most_addresses: usize) -> Self {
+        self.most_addresses = most_addresses;
         self
     }
 
@@ -146,7 +146,7 @@ impl RefusalLog {
 
         self.addresses.insert(address.clone(), Refused { warned, swallowed, recent });
         self.recent.insert(recent, address.clone());
-        if self.addresses.len() > self.most {
+        if self.addresses.len() > self.most_addresses {
             self.forget_first();
         }
         line

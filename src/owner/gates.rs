@@ -301,7 +301,7 @@ fn fail<M: Message>(
 ) {
     lifecycle.answer(message, |request| {
         let text = format!("cannot finish {request}{}: {why}", behind(gates));
-        lifecycle.judge(Kind::Failed, &text).with_never_applied(true)
+        lifecycle.verdict(Kind::Failed, &text).with_never_applied(true)
     });
 }
 

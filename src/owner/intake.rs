@@ -107,8 +107,8 @@ impl Lifecycle {
     /// # Ok::<_, rideout::address::InvalidAddress>(())
     /// ```
     pub fn failed<M: Message>(&self, message: M, error: &(dyn Error + 'static)) {
-        self.answer(message, |request| match self.verdict(error) {
-            Some(kind) => self.judge(kind, &error.to_string()),
+        self.answer(message, |request| match self.kind_of_failure(error) {
+            Some(kind) => self.verdict(kind, &error.to_string()),
             None => self.closing().refuse(Seam::Handler, request),
         });
     }
@@ -122,7 +122,7 @@ impl Lifecycle {
     }
 
     /// Returns the verdict of this owner.
-    pub(super) fn judge(&self, kind: Kind, text: &str) -> Refusal {
+    pub(super) fn verdict(&self, kind: Kind, text: &str) -> Refusal {
         Refusal::by_owner(kind, self.activation(), text)
     }
 
@@ -130,8 +130,8 @@ impl Lifecycle {
         message.sender().is_some_and(|sender| sender.path() == self.address().path())
     }
 
-    /// Returns the verdict that the failure of a handler is, or `None` for a promise.
-    fn verdict(&self, error: &(dyn Error + 'static)) -> Option<Kind> {
+    /// Returns the kind of verdict that the failure of a handler is, or `None` for a promise.
+    fn kind_of_failure(&self, error: &(dyn Error + 'static)) -> Option<Kind> {
         if is_disposing(error) {
             return None;
         }

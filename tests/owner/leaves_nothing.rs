@@ -33,7 +33,7 @@ fn a_tree_of_any_depth_is_frozen_ended_forced_and_dropped() {
     let deep = move || {
         let ended = chain();
         let mut drivers: Vec<_> =
-            ended.iter().map(|life| Box::pin(life.driver(async {}).timer(Never))).collect();
+            ended.iter().map(|life| Box::pin(life.driver_on(Never, async {}))).collect();
         assert!(ended[0].dispose(Ending::dispose()));
         assert!((0..DEPTH).all(|_| !ended[0].dispose(Ending::recycle())), "looked at once");
         let mut sample = ended.iter().step_by(9_999); // the last one too

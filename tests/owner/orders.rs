@@ -58,7 +58,7 @@ proptest! {
             assert!(at_death.level() == RunLevel::Dead && !at_death.teardown().is_complete());
             said.fetch_add(1, Relaxed);
         });
-        let drive = || Driven::new(life.driver(ready(())));
+        let drive = || Driven::new(&life, ready(()));
         let mut driven = drive();
         let (mut replies, mut children) = (Vec::<PendingReply>::new(), Vec::<Lifecycle>::new());
         let (mut ending, mut forced, mut leaving) = (None, false, false);

@@ -53,7 +53,7 @@ fn last_code_that_panics_holds_nobody_up() {
         pending::<()>().await;
     };
     let owner_ = owner();
-    let mut driven = Driven::new(owner_.driver(async { panic!("the last code") }));
+    let mut driven = Driven::new(&owner_, async { panic!("the last code") });
     owner_.dispose(Ending::dispose());
     panics(|| driven.poll());
     assert!(owner_.teardown().is_complete() && !owner_.was_forced());
@@ -61,7 +61,7 @@ fn last_code_that_panics_holds_nobody_up() {
     assert_eq!(driven.clock.sleeps(), 0);
 
     let owner_ = owner();
-    let mut driven = Driven::new(owner_.driver(in_drop));
+    let mut driven = Driven::new(&owner_, in_drop);
     owner_.dispose(Ending::dispose());
     assert!(!driven.poll());
     while driven.clock.skip().is_some() && !owner_.was_forced() {
@@ -85,10 +85,10 @@ fn a_last_word_that_panics_silences_nobody() {
                 assert!(nth % 2 == 0, "a last word that panics");
             });
         }
-        let mut parent_s = Driven::new(parent.driver(ready(())));
+        let mut parent_s = Driven::new(&parent, ready(()));
         parent.dispose(Ending::dispose());
         assert!(!parent_s.poll());
-        let mut driven = Driven::new(dying.driver(ready(())));
+        let mut driven = Driven::new(&dying, ready(()));
         panics(|| if by_force { dying.force() } else { _ = driven.poll() });
         assert_eq!(said.load(Relaxed), 4);
         assert!(dying.teardown().is_complete() && driven.poll() && parent_s.poll());
@@ -143,8 +143,8 @@ fn a_waker_that_panics_does_not_stop_the_driver() {
         let reply = parent.pending();
         let children: Vec<_> = (0..3).map(|_| child(&parent)).collect();
         let mut drivers: Vec<_> =
-            children.iter().map(|child| Driven::new(child.driver(ready(())))).collect();
-        let mut driven = Driven::new(parent.driver(ready(())));
+            children.iter().map(|child| Driven::new(&child, ready(()))).collect();
+        let mut driven = Driven::new(&parent, ready(()));
         parent.dispose(Ending::dispose());
         let _waits = [armed(&parent, level), armed(&children[0], Quiescing)];
         assert!(!driven.poll());

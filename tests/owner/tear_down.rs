@@ -30,7 +30,7 @@ use tracing::Level;
 #[test]
 fn no_timer_before_the_end_is_asked_for_and_none_after() {
     let owner = owner();
-    let mut driven = Driven::new(owner.driver(ready(())));
+    let mut driven = Driven::new(&owner, ready(()));
     assert!(!driven.poll());
     owner.started();
     let reply = owner.pending();
@@ -50,7 +50,7 @@ fn no_timer_before_the_end_is_asked_for_and_none_after() {
 fn a_living_owner_s_driver_is_not_woken_for_a_child() {
     let owner = owner();
     let (task, waker) = Task::new();
-    let mut driver = Box::pin(owner.driver(ready(())).timer(Clock::new()));
+    let mut driver = Box::pin(owner.driver_on(Clock::new(), ready(())));
     assert!(poll(&mut driver, &waker).is_pending());
     drop(child(&owner));
     assert_eq!(task.wakes(), 0);
@@ -67,7 +67,7 @@ fn quiescing_ends_with_the_last_reply() {
     let owner = owner();
     let (task, waker) = Task::new();
     let clock = Clock::new();
-    let mut driver = Box::pin(owner.driver(ready(())).timer(clock.clone()));
+    let mut driver = Box::pin(owner.driver_on(clock.clone(), ready(())));
     let replies = [owner.pending(), owner.pending()];
     owner.dispose(Ending::dispose());
     assert!(poll(&mut driver, &waker).is_pending());
@@ -88,8 +88,8 @@ fn quiescing_ends_with_the_last_reply() {
 fn quiescing_takes_two_seconds_at_most_and_then_says_so_for_ever() {
     let heard = Heard::begin();
     let owner = owner();
-    let mut driven = Driven::new(owner.driver(ready(())));
-    let mut second = Driven::new(owner.driver(ready(())));
+    let mut driven = Driven::new(&owner, ready(()));
+    let mut second = Driven::new(&owner, ready(()));
     let reply = owner.pending();
     owner.dispose(Ending::dispose());
     assert!(!second.poll());
@@ -128,7 +128,7 @@ fn a_reply_that_goes_out_as_its_time_is_up_is_in_time() {
     let heard = Heard::begin();
     let owner = owner();
     let reply = Arc::new(Mutex::new(Some(owner.pending())));
-    let mut driver = Box::pin(owner.driver(ready(())).timer(Photo(reply)));
+    let mut driver = Box::pin(owner.driver_on(Photo(reply), ready(())));
     owner.dispose(Ending::dispose());
     assert!(poll(&mut driver, Waker::noop()).is_ready());
     assert!(!owner.quiesce_timed_out() && said(&heard).is_empty());
@@ -146,11 +146,11 @@ fn last_runs_when_the_children_are_gone() {
             ran.fetch_add(1, Relaxed);
         }
     };
-    let mut driven = Driven::new(parent.driver(last));
+    let mut driven = Driven::new(&parent, last);
     parent.dispose(Ending::dispose());
     driven.lasts(secs(4));
     assert_eq!(ran.load(Relaxed), 0);
-    assert!(Driven::new(child.driver(ready(()))).poll());
+    assert!(Driven::new(&child, ready(())).poll());
     assert!(driven.poll());
     assert_eq!(ran.load(Relaxed), 1);
 }
@@ -215,7 +215,7 @@ fn dead_then_the_last_words_then_completed() {
             }
         };
         let mut driver = (case != "forced, before it is driven")
-            .then(|| Box::pin(owner.driver(last).watchdog(secs(1)).timer(clock.clone())));
+            .then(|| Box::pin(owner.driver_on(clock.clone(), last).watchdog(secs(1))));
         if case == "forced by its last code" {
             // Its own timers are running while it forces: this one is told by the driver's end.
             completed = owner.teardown().completed();
@@ -247,7 +247,7 @@ fn any_number_waits_for_the_end() {
     }
     owner.dispose(Ending::dispose());
     assert!(tasks.iter().all(|(task, _)| task.wakes() == 0), "told to end is not ended");
-    assert!(Driven::new(owner.driver(ready(()))).poll());
+    assert!(Driven::new(&owner, ready(())).poll());
     assert!(tasks.iter().all(|(task, _)| task.wakes() == 1));
 }
 
@@ -265,7 +265,7 @@ fn a_driver_that_is_dropped_at_any_level_is_followed_by_another() {
             let _token = token;
             pending().await
         };
-        let mut driver = Box::pin(owner.driver(last).timer(clock.clone()));
+        let mut driver = Box::pin(owner.driver_on(clock.clone(), last));
         assert!(poll(&mut driver, &task.1).is_pending());
         assert_eq!((owner.level(), alive.get()), (level, 1));
         drop(driver);
@@ -285,7 +285,7 @@ fn a_driver_that_is_dropped_at_any_level_is_followed_by_another() {
     drop_at(RunLevel::ShutDown);
 
     // In mid-death: a driver that looks while the last words are said waits for the completion.
-    let (driver, said) = (owner.driver(pending()).timer(clock.clone()), Arc::clone(&words));
+    let (driver, said) = (owner.driver_on(clock.clone(), pending()), Arc::clone(&words));
     let driver = Arc::new(Mutex::new(Some(Box::pin(driver))));
     let during = Arc::clone(&driver);
     owner.on_death(move || {
@@ -293,9 +293,9 @@ fn a_driver_that_is_dropped_at_any_level_is_followed_by_another() {
         assert!(poll(&mut during, Waker::noop()).is_pending());
         said.fetch_add(1, Relaxed);
     });
-    let mut driven = Driven::new(owner.driver(ready(())));
+    let mut driven = Driven::new(&owner, ready(()));
     assert_eq!(driven.ends(), Duration::ZERO);
-    assert!(Driven::new(owner.driver(pending())).poll(), "and one that comes when all is over");
+    assert!(Driven::new(&owner, pending()).poll(), "and one that comes when all is over");
     assert_eq!(words.load(Relaxed), 1);
     assert!(driver.lock().unwrap().is_none());
 }
@@ -308,12 +308,15 @@ fn two_drivers_end_it_once() {
     let words = Arc::new(AtomicUsize::new(0));
     let said = Arc::clone(&words);
     owner.on_death(move || _ = said.fetch_add(1, Relaxed));
-    let mut hangs = Driven::new(owner.driver(pending::<()>()));
+    let mut hangs = Driven::new(&owner, pending::<()>());
     let turns = AtomicUsize::new(0);
-    let mut ends = Driven::new(owner.driver(poll_fn(|_| match turns.fetch_add(1, Relaxed) {
-        0 => Poll::Pending,
-        _ => Poll::Ready(()),
-    })));
+    let mut ends = Driven::new(
+        &owner,
+        poll_fn(|_| match turns.fetch_add(1, Relaxed) {
+            0 => Poll::Pending,
+            _ => Poll::Ready(()),
+        }),
+    );
     owner.dispose(Ending::dispose());
     assert!(!hangs.poll() && !ends.poll());
     assert!(ends.poll() && hangs.poll());
@@ -328,7 +331,7 @@ fn while_its_last_code_runs_its_parent_speaks_for_it() {
         let parent = owner();
         let owner = child(&parent);
         let grandchild = child(&owner);
-        let mut driven = Driven::new(owner.driver(pending()));
+        let mut driven = Driven::new(&owner, pending());
         let level_and_path = |driven: &mut Driven<_>| {
             assert!(!driven.poll());
             (owner.level(), owner.reply_path())

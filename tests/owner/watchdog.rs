@@ -27,7 +27,7 @@ fn the_watchdog_forces_an_end_that_hangs() {
         let _token = token;
         pending().await
     };
-    let mut driven = Driven::new(parent.driver(last));
+    let mut driven = Driven::new(&parent, last);
     parent.dispose(Ending::dispose());
     driven.lasts(secs(5));
     driven.lasts(secs(8));
@@ -52,8 +52,7 @@ fn progress_restarts_the_watchdog() {
     let parent = owner();
     let reply = parent.pending();
     let mut children: Vec<_> = (0..3).map(|_| child(&parent)).collect();
-    let driver = parent.driver(pending()).quiesce(secs(60)).children(secs(60));
-    let mut driven = Driven::new(driver);
+    let mut driven = Driven::with(&parent, pending(), |it| it.quiesce(secs(60)).children(secs(60)));
     parent.dispose(Ending::dispose());
     driven.lasts(secs(7));
     drop(reply);
@@ -72,7 +71,7 @@ fn an_end_takes_thirty_two_seconds_in_all() {
     let heard = Heard::begin();
     let parent = owner();
     let mut children: Vec<_> = (0..100).map(|_| child(&parent)).collect();
-    let mut driven = Driven::new(parent.driver(ready(())).children(Duration::MAX));
+    let mut driven = Driven::with(&parent, ready(()), |it| it.children(Duration::MAX));
     parent.dispose(Ending::dispose());
     while driven.clock.elapsed() < secs(32) {
         driven.lasts(secs(1));
@@ -89,7 +88,7 @@ fn an_end_in_time_is_not_forced() {
     let heard = Heard::begin();
     let (owner, clock) = (owner(), Clock::new());
     let sleep = clock.sleep(ms(7_999));
-    let mut driver = Box::pin(owner.driver(sleep).timer(clock.clone()));
+    let mut driver = Box::pin(owner.driver_on(clock.clone(), sleep));
     owner.dispose(Ending::dispose());
     assert!(poll(&mut driver, Waker::noop()).is_pending());
     let made = clock.made();
@@ -106,7 +105,8 @@ fn an_end_in_time_is_not_forced() {
 /// Limits of nothing and without end, each alone: exact instants, no panic, no spin.
 #[test]
 fn any_limit_is_safe() {
-    type Set = fn(Driver<std::future::Pending<()>>, Duration) -> Driver<std::future::Pending<()>>;
+    type Hangs = Driver<std::future::Pending<()>, Clock>;
+    type Set = fn(Hangs, Duration) -> Hangs;
     // With nothing, and without end: a reply, a child and the last code all hang.
     let cases: [(Set, u64, u64); 4] = [
         (Driver::quiesce, 5 + 8, 8),
@@ -119,7 +119,7 @@ fn any_limit_is_safe() {
             let owner = owner();
             let (_reply, _child) = (owner.pending(), child(&owner));
             owner.dispose(Ending::dispose());
-            let mut driven = Driven::new(set(owner.driver(pending()), limit));
+            let mut driven = Driven::with(&owner, pending(), |it| set(it, limit));
             assert_eq!(driven.ends(), secs(ends), "{nth}, {limit:?}");
             assert!(owner.was_forced());
         }
@@ -129,8 +129,8 @@ fn any_limit_is_safe() {
     let _reply = owner.pending();
     owner.dispose(Ending::dispose());
     let max = Duration::MAX;
-    let driver = owner.driver(pending::<()>()).quiesce(max).children(max).watchdog(max);
-    let mut driven = Driven::new(driver.longest(max));
+    let endless = |it: Driver<_, _>| it.quiesce(max).children(max).watchdog(max).longest(max);
+    let mut driven = Driven::with(&owner, pending::<()>(), endless);
     driven.lasts(secs(1_000_000));
     owner.force();
     assert!(driven.poll());
@@ -173,7 +173,7 @@ impl tracing::Subscriber for Panics {
 #[test]
 fn a_report_that_panics_holds_no_end_up() {
     let owner_ = owner();
-    let mut driven = Driven::new(owner_.driver(pending()));
+    let mut driven = Driven::new(&owner_, pending());
     owner_.dispose(Ending::dispose());
     driven.lasts(secs(8));
     tracing::subscriber::with_default(Panics, || panics(|| driven.poll()));
@@ -205,8 +205,7 @@ impl Timer for Forces {
 fn a_watchdog_that_comes_too_late_says_nothing() {
     let heard = Heard::begin();
     let (owner_, clock) = (owner(), Clock::new());
-    let mut driver =
-        Box::pin(owner_.driver(pending()).timer(Forces(owner_.clone(), clock.clone())));
+    let mut driver = Box::pin(owner_.driver_on(Forces(owner_.clone(), clock.clone()), pending()));
     owner_.dispose(Ending::dispose());
     while poll(&mut driver, Waker::noop()).is_pending() {
         clock.skip().expect("it waits for nothing");

@@ -117,7 +117,7 @@ fn every_setting_is_safe() {
     assert_eq!(log.refused(&address(1), Duration::MAX - secs(1)), Line::Debug);
     assert_eq!(log.refused(&address(1), Duration::MAX), Line::Warn { swallowed: 1 });
 
-    let mut log = RefusalLog::default().most(0);
+    let mut log = RefusalLog::default().most_addresses(0);
     assert_eq!(log.refused(&address(1), secs(0)), FIRST);
     assert!(log.is_empty());
     assert_eq!(log.refused(&address(1), secs(0)), FIRST);
@@ -150,7 +150,7 @@ fn nothing_grows_over_many_refusals() {
     assert_eq!(log.len(), 512);
 
     // The control: more addresses are more memory.
-    let mut larger = RefusalLog::new().most(usize::MAX);
+    let mut larger = RefusalLog::new().most_addresses(usize::MAX);
     let held = allocation_counter::measure(|| round(&mut larger, 0));
     assert!(held.bytes_current > 400_000, "{held:?}");
 }

@@ -23,8 +23,7 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     /// Asks the owner of `address` to serve `stream`: its full state, then each change.
     ///
     /// The owner is started where the address has stored state and no owner. An ask for a stream that
-    /// the owner serves already is a refresh: it takes the place of the first, which falls silent
-    /// (`R44`).
+    /// the owner serves already is a refresh: it takes the place of the first, which falls silent.
     ///
     /// # Errors
     ///
@@ -189,7 +188,7 @@ impl<T: Send + Sync + 'static> Mesh<T> {
         Ok(Arc::unwrap_or_clone(state))
     }
 
-    /// Sends a beat of `stream` to the owner of `address`, and returns at once (`R26`).
+    /// Sends a beat of `stream` to the owner of `address`, and returns at once.
     ///
     /// It starts an owner where an ask would. One that does not serve the stream answers
     /// [`NotServing`](News::NotServing), as [`news`](Mesh::news) of that stream; where nothing is stored

@@ -100,7 +100,7 @@ impl<T> Mesh<T> {
         Some(hub.lifecycle().activation().clone())
     }
 
-    /// Recycles the owners of `addresses` as one wave: what a landing does (`R52`).
+    /// Recycles the owners of `addresses` as one wave: what a landing does.
     ///
     /// Each that lives now is told once; while the wave is on, no successor is, whatever recycles its
     /// address.

@@ -28,7 +28,7 @@ pub struct Versioned<T> {
 /// One item of a [`Subscription`](crate::Subscription): the state after a frame, as far as it is known.
 ///
 /// The frames of one subscription are numbered from 1. A number that is not the next one tells that
-/// frames were lost (`R44b`); where what came needs what was lost, the item is the last state that is
+/// frames were lost; where what came needs what was lost, the item is the last state that is
 /// known, under its own version.
 ///
 /// # Examples

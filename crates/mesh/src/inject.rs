@@ -177,8 +177,8 @@ impl<T> Mesh<T> {
     }
 
     /// Loses the goodbyes of those who unsubscribe from `address`: its owner goes on serving them until a
-    /// frame is refused for good, since the route knows that they are gone (`R50`), or until it has heard
-    /// nothing from them for 10 min (`R44b`).
+    /// frame is refused for good, since the route knows that they are gone, or until it has heard
+    /// nothing from them for 10 min.
     ///
     /// # Examples
     ///
@@ -203,7 +203,7 @@ impl<T> Mesh<T> {
     }
 
     /// Has the route forget that readers of `address` are gone: what is delivered to them is refused with
-    /// a promise, as if they might come back (`R49`).
+    /// a promise, as if they might come back.
     ///
     /// # Examples
     ///
@@ -311,8 +311,8 @@ impl<T> Mesh<T> {
     }
 
     /// Tells a host to stop, and lets it: what lives there refuses as its owner, those that it served
-    /// are told, and each address is handed off, once its owner is idle, to a host that serves (`R45`,
-    /// `R46`). Where there is none it stays. The host starts anew when the guard is dropped.
+    /// are told, and each address is handed off, once its owner is idle, to a host that serves.
+    /// Where there is none it stays. The host starts anew when the guard is dropped.
     ///
     /// # Examples
     ///

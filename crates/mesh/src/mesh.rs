@@ -19,7 +19,7 @@ use crate::world::World;
 ///
 /// # Examples
 ///
-/// See [the crate](crate) for a recycle, and [`FaultGuard`] for a fault. Two readers of one mesh:
+/// See [the crate](crate) for a recycle, and [`FaultGuard`](crate::FaultGuard) for a fault. Two readers of one mesh:
 ///
 /// ```
 /// use rideout::StreamId;
@@ -101,7 +101,7 @@ impl<T> Mesh<T> {
     }
 
     /// Sets after how long without progress a teardown is forced (8 s), or after four times that in all,
-    /// for owners that start from here on (`R39`).
+    /// for owners that start from here on.
     ///
     /// # Examples
     ///
@@ -118,9 +118,9 @@ impl<T> Mesh<T> {
     }
 
     /// Sets how long an owner serves a reader that gives no sign (10 min), for owners that start from
-    /// here on (`R44b`).
+    /// here on.
     ///
-    /// The route remembers for 10 min that a reader is gone (`R49`): one that was not pushed to meanwhile, and
+    /// The route remembers for 10 min that a reader is gone: one that was not pushed to meanwhile, and
     /// whose goodbye was lost, is refused with a promise after that, until this time is over.
     ///
     /// # Examples

@@ -95,7 +95,7 @@ impl<T> Mesh<T> {
     }
 
     /// Returns how many frames of the current owner of `address` were refused, and how many of its
-    /// readers it dropped for that (`R50`).
+    /// readers it dropped for that.
     ///
     /// # Examples
     ///
@@ -169,7 +169,7 @@ impl<T> Mesh<T> {
     ///
     /// [`Arrived`](rideout::News::Arrived) comes from the directory, for every activation that starts.
     /// [`Ended`](rideout::News::Ended) is the announcement of an owner that served the stream and was recycled or
-    /// deleted, once its teardown is completed, or leaves with its host (`R43`, `R46`).
+    /// deleted, once its teardown is completed, or leaves with its host.
     /// [`NotServing`](rideout::News::NotServing) answers a [beat](Mesh::beat) of the stream.
     ///
     /// # Examples

@@ -1,7 +1,7 @@
 //! Whom does a hub serve? Its streams, and what of them can be seen from outside.
 
 use std::{
-    collections::HashSet,
+    collections::BTreeSet,
     time::{Duration, Instant},
 };
 
@@ -45,7 +45,7 @@ pub(crate) type Due<T> = DueFrame<StreamId, Sink<T>, Held<T>>;
 /// What can be seen of a register from outside, as its hub shows it.
 #[derive(Default)]
 pub(crate) struct Seen {
-    pub(crate) streams: HashSet<StreamId>,
+    pub(crate) streams: BTreeSet<StreamId>,
     pub(crate) evictions: EvictionCounts,
 }
 

@@ -10,9 +10,11 @@ use std::{
 use pin_project::pin_project;
 
 use super::{Lifecycle, RunLevel, State, waiter::Waiter};
+#[cfg(feature = "tokio")]
+use crate::time::TokioTimer;
 use crate::{
     teardown::Completed,
-    time::{Clock, DefaultTimer, Timer, later},
+    time::{Timer, later},
     unwind::{FirstPanic, poll_and_clear},
 };
 
@@ -66,7 +68,7 @@ use crate::{
 /// ```
 #[pin_project]
 #[must_use = "futures do nothing unless polled"]
-pub struct Driver<F, T: Clock = DefaultTimer> {
+pub struct Driver<F, T: Timer> {
     waiter: Waiter,
     timer: T,
     limits: Limits,
@@ -98,22 +100,19 @@ struct Watch {
     progress: u64,
 }
 
-impl<F: Future<Output = ()>> Driver<F> {
-    pub(super) fn new(lifecycle: &Lifecycle, on_end: F) -> Self {
+impl<F, T: Timer> Driver<F, T> {
+    fn new(lifecycle: &Lifecycle, timer: T, on_end: F) -> Self {
         let secs = Duration::from_secs;
-        let limits =
-            Limits { quiesce: secs(2), children: secs(5), watchdog: secs(8), longest: secs(32) };
-        Self::from_parts(Waiter::new(lifecycle), Some(on_end), limits, DefaultTimer::default())
-    }
-}
-
-impl<F, T: Clock> Driver<F, T> {
-    fn from_parts(waiter: Waiter, on_end: Option<F>, limits: Limits, timer: T) -> Self {
-        Self {
-            waiter,
+        Driver {
+            waiter: Waiter::new(lifecycle),
             timer,
-            limits,
-            on_end,
+            limits: Limits {
+                quiesce: secs(2),
+                children: secs(5),
+                watchdog: secs(8),
+                longest: secs(32),
+            },
+            on_end: Some(on_end),
             level: RunLevel::Starting,
             limit: None,
             watch: None,
@@ -146,14 +145,9 @@ impl<F, T: Clock> Driver<F, T> {
         self.limits.longest = longest;
         self
     }
-
-    /// Takes the time from another timer than tokio's.
-    pub fn timer<U: Timer>(self, timer: U) -> Driver<F, U> {
-        Driver::from_parts(self.waiter, self.on_end, self.limits, timer)
-    }
 }
 
-impl<F, T: Clock> fmt::Debug for Driver<F, T> {
+impl<F, T: Timer> fmt::Debug for Driver<F, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Driver")
             .field("lifecycle", self.waiter.lifecycle())
@@ -318,8 +312,20 @@ impl Lifecycle {
     /// # Examples
     ///
     /// See [`Lifecycle`] and [`Driver`].
-    pub fn driver<F: Future<Output = ()>>(&self, on_end: F) -> Driver<F> {
-        Driver::new(self, on_end)
+    ///
+    /// Only with the feature `tokio`: without it there is no default timer, see
+    /// [`driver_on`](Lifecycle::driver_on).
+    #[cfg(feature = "tokio")]
+    pub fn driver<F>(&self, on_end: F) -> Driver<F, TokioTimer>
+    where
+        F: Future<Output = ()>,
+    {
+        self.driver_on(TokioTimer, on_end)
+    }
+
+    /// Returns the [`driver`](Lifecycle::driver) that takes its time from `timer`, whichever that is.
+    pub fn driver_on<T: Timer, F: Future<Output = ()>>(&self, timer: T, on_end: F) -> Driver<F, T> {
+        Driver::new(self, timer, on_end)
     }
 
     fn level_and_progress(&self) -> (RunLevel, u64) {

@@ -58,7 +58,7 @@ fn ends(happens: Vec<Next>) -> Case<Driver<impl Future<Output = ()>, Clock>> {
         let _ = &token;
         last.poll_next_unpin(cx).map(drop)
     }));
-    let driver = life.driver(last).timer(clock.clone());
+    let driver = life.driver_on(clock.clone(), last);
 
     let (time, mut happens) = (clock.clone(), happens.into_iter());
     let does = move || match happens.next().unwrap_or(Next::Time) {
@@ -99,7 +99,7 @@ fn a_driver_outlives_panics() {
         let word = mine.clone();
         life.on_death(move || word.step("last word"));
         let last = Strict::new(pending()).mined("last, polled", mine);
-        let driver = life.driver(last).timer(clock.clone());
+        let driver = life.driver_on(clock.clone(), last);
 
         let (told, time, mine) = (life.clone(), clock.clone(), mine.clone());
         Case::new(driver)
@@ -131,7 +131,7 @@ fn a_driver_polls_the_last_code_once_a_poll() {
             cx.waker().wake_by_ref();
             Poll::Pending
         });
-        life.driver(busy).timer(Clock::new())
+        life.driver_on(Clock::new(), busy)
     });
 }
 

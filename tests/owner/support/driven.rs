@@ -30,9 +30,18 @@ pub(crate) struct Driven<F> {
 }
 
 impl<F: Future<Output = ()>> Driven<F> {
-    pub(crate) fn new(driver: Driver<F>) -> Self {
+    pub(crate) fn new(owner: &Lifecycle, on_end: F) -> Self {
+        Self::with(owner, on_end, |driver| driver)
+    }
+
+    /// One that is given other limits by `set`.
+    pub(crate) fn with(
+        owner: &Lifecycle,
+        on_end: F,
+        set: impl FnOnce(Driver<F, Clock>) -> Driver<F, Clock>,
+    ) -> Self {
         let clock = Clock::new();
-        Driven { future: Box::pin(driver.timer(clock.clone())), clock }
+        Driven { future: Box::pin(set(owner.driver_on(clock.clone(), on_end))), clock }
     }
 
     pub(crate) fn poll(&mut self) -> bool {

@@ -29,7 +29,7 @@ async fn children_end_together() {
 fn a_cascade_is_silent() {
     let parent = owner();
     let child = child(&parent);
-    let mut driven = Driven::new(parent.driver(ready(())));
+    let mut driven = Driven::new(&parent, ready(()));
     parent.dispose(Ending::recycle().asked_by("ops").reason("a new build"));
     assert!(!driven.poll());
     let by = Ending::dispose().asked_by("ops").reason("a new build");
@@ -44,7 +44,7 @@ fn a_cascade_changes_nothing_of_an_end_that_is_decided() {
     let child = child(&parent);
     let reply = child.pending();
     child.dispose(Ending::recycle().reason("its own"));
-    let mut driven = Driven::new(parent.driver(ready(())));
+    let mut driven = Driven::new(&parent, ready(()));
     parent.dispose(Ending::recycle().asked_by("ops"));
     assert!(!driven.poll());
     assert_eq!(child.ending(), Some(Ending::recycle().reason("its own")));
@@ -56,7 +56,7 @@ fn a_cascade_changes_nothing_of_an_end_that_is_decided() {
 fn a_cascade_that_nobody_asked_for_is_the_parent_s() {
     let parent = owner();
     let child = child(&parent);
-    let mut driven = Driven::new(parent.driver(ready(())));
+    let mut driven = Driven::new(&parent, ready(()));
     parent.dispose(Ending::recycle());
     assert!(!driven.poll());
     assert_eq!(child.ending(), Some(Ending::dispose().asked_by(parent.address().to_string())));
@@ -67,7 +67,7 @@ fn a_child_that_hangs_holds_its_parent_five_seconds() {
     let heard = Heard::begin();
     let parent = owner();
     let hangs = child(&parent);
-    let mut driven = Driven::new(parent.driver(ready(())));
+    let mut driven = Driven::new(&parent, ready(()));
     parent.dispose(Ending::dispose());
     driven.lasts(secs(5));
     assert!(driven.poll());
@@ -84,25 +84,25 @@ fn a_child_that_is_gone_holds_nobody() {
         ("dropped", drop),
         ("forced", |child| child.force()),
         ("killed with its driver", |child| {
-            let mut driven = Driven::new(child.driver(pending()));
+            let mut driven = Driven::new(&child, pending());
             child.dispose(Ending::dispose());
             assert!(!driven.poll());
         }),
         ("panicked", |child| {
-            let mut driven = Driven::new(child.driver(async { panic!("its last code") }));
+            let mut driven = Driven::new(&child, async { panic!("its last code") });
             child.dispose(Ending::dispose());
             hand_clock::panics(|| driven.poll());
         }),
         ("ended", |child| {
             child.dispose(Ending::dispose());
-            assert!(Driven::new(child.driver(ready(()))).poll());
+            assert!(Driven::new(&child, ready(())).poll());
         }),
     ];
     for (case, end) in ends {
         for told_first in [false, true] {
             let parent = owner();
             let (child, sibling) = (child(&parent), child(&parent));
-            let mut driven = Driven::new(parent.driver(ready(())));
+            let mut driven = Driven::new(&parent, ready(()));
             if told_first {
                 parent.dispose(Ending::dispose());
                 assert!(!driven.poll(), "{case}: the control");

@@ -3,11 +3,11 @@
 
 #[path = "../../../../examples/chaos/main.rs"]
 #[expect(dead_code, reason = "`main` is the example's own")]
-mod chaos;
+mod example;
 
 use std::collections::BTreeSet;
 
-use chaos::{
+use example::{
     args::{Args, BadArgs, Size},
     measured,
     outcome::Counts,
