@@ -210,7 +210,7 @@ async fn a_child_is_told_before_its_parent() {
         assert!(poll(&mut reached, &waker).is_pending());
         reached
     });
-    let drivers = [&parent, &child].map(|it| tokio::spawn(it.driver(async {}).timer(Paused)));
+    let drivers = [&parent, &child].map(|it| tokio::spawn(it.driver_on(Paused, async {})));
     waves.land(|| [parent.clone(), child.clone()], landing()).await;
     assert_eq!(*told.lock().unwrap(), ["child", "parent"]);
     assert!(child.ending().unwrap().is_announced());
