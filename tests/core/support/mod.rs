@@ -8,6 +8,8 @@ pub(crate) mod hand_clock;
 #[path = "../../support/heard.rs"]
 pub(crate) mod heard;
 pub(crate) mod mine;
+#[path = "../../support/paused.rs"]
+pub(crate) mod paused;
 pub(crate) mod ruled;
 pub(crate) mod script;
 pub(crate) mod strict;
