@@ -18,6 +18,7 @@ use crate::support::{
     driven::{Driven, child, owner, said, secs},
     hand_clock::{self, Clock, Count, ms},
     heard::Heard,
+    paused::Paused,
 };
 use futures::future::BoxFuture;
 use rideout::{

@@ -7,7 +7,10 @@ use std::{
     task::{Wake, Waker},
 };
 
-use crate::support::by_hand::{Task, kept, poll};
+use crate::support::{
+    by_hand::{Task, kept, poll},
+    paused::Paused,
+};
 use rideout::{
     Address, Refusal, Rejection,
     owner::{Ending, Lifecycle, PendingReply, Reached, ReplyPath, RunLevel},
@@ -56,7 +59,7 @@ fn the_face_is_what_a_server_needs() {
     is::<Reached>();
     is::<Ending>();
     fn is_sent<T: Send>(_: T) {}
-    is_sent(owner().driver(async {}));
+    is_sent(owner().driver_on(Paused, async {}));
 }
 
 #[test]

@@ -28,7 +28,6 @@ use rideout::{
     Activation, Budget, News, PointRead, Refusal, RideOut,
     rider::{Answer, Ask, NoNews, Phase, RideOutBuilder},
     teardown::Teardown,
-    time::{Timer, TokioTimer},
 };
 
 /// Not to be polled after its error either.
@@ -241,12 +240,13 @@ fn phases_keep_what_streams_keep() {
     rides(Rider::phases);
 }
 
+#[cfg(feature = "tokio")]
 #[test]
 fn a_box_keeps_what_streams_keep() {
     let rider = || {
         let items = [Ok(1), Ok(2), Err(not_found())];
         RideOut::builder(address(), move |_| ready(Ok(stream::iter(items.clone()))))
-            .timer(TokioTimer)
+            .timer(Hasty::new())
             .build()
     };
     keeps(|| Case::new(rider().boxed()));
@@ -332,6 +332,7 @@ fn a_read_keeps_what_futures_keep() {
     }
 }
 
+#[cfg(feature = "tokio")]
 #[test]
 fn a_sleep_of_tokio_s_keeps_what_futures_keep() {
     keeps_as_a_future(|| {
@@ -339,7 +340,7 @@ fn a_sleep_of_tokio_s_keeps_what_futures_keep() {
         let runtime = runtime.enable_time().start_paused(true).build().expect("a runtime");
         let sleep = {
             let _entered = runtime.enter();
-            TokioTimer.sleep(ms(10))
+            rideout::time::Timer::sleep(&rideout::time::TokioTimer, ms(10))
         };
         Case::new(sleep).stimulus(move || runtime.block_on(tokio::time::advance(ms(4))))
     });

@@ -9,6 +9,8 @@ pub(crate) mod hand_clock;
 pub(crate) mod heard;
 pub(crate) mod mine;
 mod mined_clock;
+#[path = "../../support/paused.rs"]
+pub(crate) mod paused;
 pub(crate) mod ruled;
 pub(crate) mod script;
 pub(crate) mod strict;
