@@ -107,7 +107,7 @@ fn nothing_is_given_leave_to_be_unused() {
         for attribute in ["[allow(", "[expect("] {
             for leave in code.split(attribute).skip(1) {
                 let lints = leave.split([']', '"']).next().expect("there is a first");
-                let is_for = |lint: &&str| lints.contains(*lint);
+                let is_for = |lint: &&&str| lints.contains(**lint);
                 let found = ["dead_code", "unused", "duplicate_mod"].iter().find(is_for);
                 assert!(found.is_none(), "{file}: #{attribute}{lints}");
             }
