@@ -10,6 +10,8 @@ use std::{
     rc::Rc,
 };
 
+#[cfg(feature = "tokio")]
+use crate::contracts::harness::keeps_as_a_future;
 use crate::contracts::harness::{After, Case, Feed, Strict, keeps, keeps_as_a_future_then};
 use crate::support::{
     hand_clock::{Clock, Count, address, ms},
@@ -333,7 +335,7 @@ fn a_read_keeps_what_futures_keep() {
 #[cfg(feature = "tokio")]
 #[test]
 fn a_sleep_of_tokio_s_keeps_what_futures_keep() {
-    crate::contracts::harness::keeps_as_a_future(|| {
+    keeps_as_a_future(|| {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_time().start_paused(true).build().expect("a runtime");
         let sleep = {
