@@ -18,8 +18,10 @@ use std::{
 
 use futures::{Stream, StreamExt, stream};
 use rideout::{
-    Activation, Address, Budget, Classify, Closing, Ledger, Refusal, RideOut, Ruling, Seam,
-    StreamId,
+    Activation, Address, Budget, Classify, Refusal, RideOut, Ruling,
+    activation::StreamId,
+    ledger::Ledger,
+    refusal::{Closing, Seam},
 };
 
 const ITEMS: u64 = 1_000;

@@ -14,7 +14,10 @@ mod callgrind;
 
 use std::{env, hint::black_box, process::ExitCode};
 
-use rideout::{Address, Closing, Kind, Refusal, Seam, refusal::answered_by};
+use rideout::{
+    Address, Kind, Refusal,
+    refusal::{Closing, Seam, answered_by},
+};
 
 /// The most instructions a byte may cost, over every reading of the text and its minting.
 const MOST: f64 = 400.0;

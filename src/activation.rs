@@ -163,7 +163,7 @@ impl FromStr for Activation {
 /// # Examples
 ///
 /// ```
-/// use rideout::StreamId;
+/// use rideout::activation::StreamId;
 ///
 /// let stream = StreamId::mint();
 /// assert_ne!(stream, StreamId::mint());

@@ -193,7 +193,7 @@ impl Budget {
     /// use std::time::Duration;
     ///
     /// use futures::{TryStreamExt, stream};
-    /// use rideout::{Budget, Cause, Refusal, RideError, RideOut};
+    /// use rideout::{Budget, Refusal, RideError, RideOut, ledger::Cause};
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

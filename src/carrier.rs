@@ -161,7 +161,7 @@ impl Carrier {
     /// # Examples
     ///
     /// ```
-    /// use rideout::{Budget, Carrier, StreamId};
+    /// use rideout::{Budget, Carrier, activation::StreamId};
     ///
     /// let stream = StreamId::mint();
     /// let carrier = Carrier::for_stream(stream, "prices/eur".parse()?, Budget::default());

@@ -35,7 +35,7 @@ pub enum Ruling {
 /// ```
 /// use std::fmt;
 ///
-/// use rideout::{Address, Kind, Refusal, Classify, Rejection, Ruling};
+/// use rideout::{Address, Classify, Kind, Refusal, Rejection, Ruling};
 ///
 /// #[derive(Debug)]
 /// enum ClientError {

@@ -45,7 +45,7 @@ use crate::{
 /// # Examples
 ///
 /// ```
-/// use rideout::{Budget, Ledger, Rejection, activation::StreamId, ledger::Axis};
+/// use rideout::{Budget, Rejection, activation::StreamId, ledger::{Axis, Ledger}};
 ///
 /// let mut ledger = Ledger::new(StreamId::mint(), "prices/eur".parse()?, Budget::default());
 /// let draining = Rejection::by_owner(Some("0A".parse()?));
@@ -120,7 +120,7 @@ impl Ledger {
     /// # Examples
     ///
     /// ```
-    /// use rideout::{Axis, Budget, Cause, Ledger, Rejection, StreamId};
+    /// use rideout::{Budget, Rejection, activation::StreamId, ledger::{Axis, Cause, Ledger}};
     ///
     /// let budget = Budget::default().activations(2);
     /// let mut ledger = Ledger::new(StreamId::mint(), "prices/eur".parse()?, budget);
@@ -164,7 +164,7 @@ impl Ledger {
     /// # Examples
     ///
     /// ```
-    /// use rideout::{Budget, Ledger, Rejection, StreamId};
+    /// use rideout::{Budget, Rejection, activation::StreamId, ledger::Ledger};
     ///
     /// let mut ledger = Ledger::new(StreamId::mint(), "prices/eur".parse()?, Budget::default());
     /// let tag = "0A".parse()?;
@@ -196,7 +196,7 @@ impl Ledger {
     /// # Examples
     ///
     /// ```
-    /// use rideout::{Budget, Ledger, Rejection, StreamId};
+    /// use rideout::{Budget, Rejection, activation::StreamId, ledger::Ledger};
     ///
     /// let mut ledger = Ledger::new(StreamId::mint(), "prices/eur".parse()?, Budget::default());
     /// ledger.charge(Rejection::by_owner(Some("0A".parse()?)))?;

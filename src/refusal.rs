@@ -49,7 +49,7 @@ pub use self::{
 /// # Examples
 ///
 /// ```
-/// use rideout::{Activation, Address, Closing, Kind, Refusal, Seam, Speaker};
+/// use rideout::{Activation, Address, Kind, Refusal, refusal::{Closing, Seam, Speaker}};
 ///
 /// let asked: Address = "prices/eur".parse()?;
 /// let activation = Activation::mint();
@@ -225,7 +225,7 @@ impl Refusal {
     /// # Examples
     ///
     /// ```
-    /// use rideout::{Address, Closing, Refusal, Seam, Speaker};
+    /// use rideout::{Address, Refusal, refusal::{Closing, Seam, Speaker}};
     ///
     /// let (asked, child): (Address, Address) = ("prices".parse()?, "prices/eur".parse()?);
     /// let text = Closing::new(child.clone()).activation("0C".parse()?).refuse(Seam::Door, "Get").message;
@@ -307,7 +307,7 @@ impl Refusal {
 /// # Examples
 ///
 /// ```
-/// use rideout::{Address, Closing, Refusal, Seam, refusal::answered_by};
+/// use rideout::{Address, Refusal, refusal::{Closing, Seam, answered_by}};
 ///
 /// let owner: Address = "prices/eur~host-7".parse()?;
 /// let said = Closing::new(owner.clone()).refuse(Seam::Door, "Ask").message;

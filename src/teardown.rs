@@ -33,7 +33,7 @@ use crate::{
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {
-/// use rideout::Teardown;
+/// use rideout::teardown::Teardown;
 ///
 /// let teardown = Teardown::new();
 /// let early = tokio::spawn(teardown.completed());
@@ -63,7 +63,7 @@ impl Teardown {
     /// # Examples
     ///
     /// ```
-    /// assert!(!rideout::Teardown::new().is_complete());
+    /// assert!(!rideout::teardown::Teardown::new().is_complete());
     /// ```
     pub fn new() -> Self {
         Self::default()
@@ -83,7 +83,7 @@ impl Teardown {
     /// # Examples
     ///
     /// ```
-    /// let teardown = rideout::Teardown::new();
+    /// let teardown = rideout::teardown::Teardown::new();
     /// assert!(teardown.complete());
     /// assert!(!teardown.complete());
     /// ```
@@ -96,7 +96,7 @@ impl Teardown {
     /// # Examples
     ///
     /// ```
-    /// let teardown = rideout::Teardown::new();
+    /// let teardown = rideout::teardown::Teardown::new();
     /// teardown.complete();
     /// assert!(teardown.is_complete());
     /// ```
@@ -115,7 +115,7 @@ impl Teardown {
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() {
-    /// let teardown = rideout::Teardown::new();
+    /// let teardown = rideout::teardown::Teardown::new();
     /// let join = teardown.completed();
     /// teardown.complete(); // between the making of the join and its first poll
     /// join.await;
@@ -131,7 +131,7 @@ impl Teardown {
     /// # Examples
     ///
     /// ```
-    /// let teardown = rideout::Teardown::new();
+    /// let teardown = rideout::teardown::Teardown::new();
     /// let unpolled = teardown.completed();
     /// assert_eq!(teardown.waiters(), 0);
     /// # drop(unpolled);
@@ -148,7 +148,7 @@ impl Teardown {
 /// # Examples
 ///
 /// ```
-/// use rideout::{Completed, Teardown};
+/// use rideout::teardown::{Completed, Teardown};
 ///
 /// struct Join {
 ///     predecessor: Completed, // keeps no borrow of the signal

@@ -8,7 +8,7 @@ use std::{
 
 use fastrand::Rng;
 use futures::{Stream, StreamExt, stream};
-use rideout::{Address, Budget, Phase, Refusal, RideError};
+use rideout::{Address, Budget, Refusal, RideError, rider::Phase};
 use rideout_mesh::{Mesh, Update};
 use tokio::{
     select,

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use rideout::StreamId;
+use rideout::activation::StreamId;
 use tracing::{
     Event, Level, Metadata, Subscriber,
     field::{Field, Visit},

@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures::{FutureExt, StreamExt};
-use rideout::{Address, StreamId};
+use rideout::{Address, activation::StreamId};
 use rideout_mesh::{Mesh, Subscription};
 use tokio::{task::unconstrained, time::sleep};
 

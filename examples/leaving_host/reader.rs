@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures::StreamExt;
-use rideout::{Address, Axis, rider::Phase};
+use rideout::{Address, ledger::Axis, rider::Phase};
 use rideout_mesh::Mesh;
 
 /// What one reader has seen. Clones are one account.

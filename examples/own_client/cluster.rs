@@ -3,7 +3,10 @@
 use std::{collections::HashMap, future::pending, io::ErrorKind, sync::Arc, time::Duration};
 
 use futures::{Stream, channel::mpsc, stream};
-use rideout::{Activation, Completed, News, Teardown};
+use rideout::{
+    Activation, News,
+    teardown::{Completed, Teardown},
+};
 use tokio::{
     sync::watch,
     time::{Instant, sleep_until},

@@ -4,8 +4,10 @@ use std::{cell::RefCell, fmt, future::ready};
 
 use futures::{Stream, StreamExt, stream, stream::BoxStream};
 use rideout::{
-    Activation, Address, Closing, Completed, Kind, Refusal, Seam, Teardown,
+    Activation, Address, Kind, Refusal,
     activation::InvalidActivation,
+    refusal::{Closing, Seam},
+    teardown::{Completed, Teardown},
 };
 use tokio::time::Instant;
 

@@ -9,8 +9,9 @@ use std::{
 
 use futures::{FutureExt, Stream, StreamExt, TryStreamExt, stream};
 use rideout::{
-    Address, Budget, Carrier, CarrierExt, Charge, Classify, Refusal, Rejection, RideError, Ruling,
-    Wait, carrier::End,
+    Address, Budget, Carrier, CarrierExt, Classify, Refusal, Rejection, RideError, Ruling,
+    carrier::End,
+    ledger::{Charge, Wait},
 };
 
 // The time is its surroundings' too: tokio's here, and none at all in a model.

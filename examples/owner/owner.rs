@@ -4,7 +4,8 @@
 use std::{pin::pin, sync::Arc, sync::atomic::AtomicU64, sync::atomic::Ordering, time::Duration};
 
 use rideout::{
-    Activation, Address, Refusal, StreamId,
+    Activation, Address, Refusal,
+    activation::StreamId,
     owner::{Gates, Lifecycle, Message, Registry, ReplyPath, RunLevel, Subscribers},
     refusal::Wording,
     time::{Timer, TokioTimer},

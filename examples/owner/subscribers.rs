@@ -5,7 +5,12 @@
 
 use std::{future::pending, time::Duration};
 
-use rideout::{Activation, Closing, News, Refusal, Seam, StreamId, owner::Subscribers};
+use rideout::{
+    Activation, News, Refusal,
+    activation::StreamId,
+    owner::Subscribers,
+    refusal::{Closing, Seam},
+};
 use tokio::{
     select,
     sync::{mpsc, oneshot},

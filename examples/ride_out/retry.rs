@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use futures::StreamExt;
-use rideout::{News, StreamId};
+use rideout::{News, activation::StreamId};
 
 use super::events::{Account, Stage};
 

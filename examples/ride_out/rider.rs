@@ -4,7 +4,9 @@ use std::{cell::RefCell, rc::Rc};
 
 use futures::StreamExt;
 use rideout::{
-    Axis, Charge, RideOut, Speaker, Wait,
+    RideOut,
+    ledger::{Axis, Charge, Wait},
+    refusal::Speaker,
     rider::{Nudger, Phase},
 };
 

@@ -4,9 +4,10 @@ use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use futures::{Stream, StreamExt, stream};
 use rideout::{
-    Activation, Address, Axis, Classify, GaveUp, Key, News, PointRead, PointReadError, Refusal,
-    Rejection, RideError, RideOut, Ruling, Speaker,
-    rider::{Answer, Phase, PointReadEnd},
+    Activation, Address, Classify, News, PointRead, Refusal, Rejection, RideError, RideOut, Ruling,
+    ledger::{Axis, GaveUp, Key},
+    refusal::Speaker,
+    rider::{Answer, Phase, PointReadEnd, PointReadError},
 };
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};

@@ -9,9 +9,9 @@ mod worded;
 
 use arbitrary::Unstructured;
 use rideout::{
-    Activation, Address, Closing, Kind, Refusal, Seam, Speaker,
+    Activation, Address, Kind, Refusal,
     address::{InvalidAddress, MAX_LENGTH},
-    refusal::{Wording, answered_by},
+    refusal::{Closing, Seam, Speaker, Wording, answered_by},
 };
 
 fuzz::target!(check, 3_000);

@@ -11,7 +11,7 @@ mod worded;
 use std::{fmt::Debug, time::Duration};
 
 use arbitrary::Unstructured;
-use rideout::{Activation, Address, Kind, News, Party, Refusal, StreamId};
+use rideout::{Activation, Address, Kind, News, Refusal, activation::StreamId, refusal::Party};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 

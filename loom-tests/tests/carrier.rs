@@ -24,7 +24,7 @@ use loom::{
     },
     thread,
 };
-use rideout_under_loom::{Axis, Budget, Carrier, CarrierExt, Rejection};
+use rideout_under_loom::{Budget, Carrier, CarrierExt, Rejection, ledger::Axis};
 use world::{
     Chain, Script, World, attempt, chain, join, next, ride, settle, spawn, with_an_attempt_out,
 };

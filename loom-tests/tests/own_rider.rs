@@ -59,7 +59,7 @@ use common::check;
 use futures::Stream;
 use loom::{future::block_on, thread};
 use owner::{Owner, Script};
-use rideout::{Refusal, RideError, Teardown};
+use rideout::{Refusal, RideError, teardown::Teardown};
 use rider::Rider;
 
 /// Every sleep is over at once, and every join ends by its event: the rider's two sources of time.
@@ -74,7 +74,11 @@ mod owner {
     use std::{cell::RefCell, fmt, future::ready};
 
     use futures::{Stream, StreamExt, stream, stream::LocalBoxStream};
-    use rideout::{Activation, Address, Closing, Completed, Refusal, Seam, Teardown};
+    use rideout::{
+        Activation, Address, Refusal,
+        refusal::{Closing, Seam},
+        teardown::{Completed, Teardown},
+    };
 
     use super::common::yields;
 

@@ -18,7 +18,7 @@ use loom::{
     },
     thread::{self, JoinHandle},
 };
-use rideout_under_loom::Teardown;
+use rideout_under_loom::teardown::Teardown;
 
 fn spawn<T: 'static>(
     teardown: &Teardown,

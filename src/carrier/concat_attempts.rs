@@ -131,7 +131,7 @@ impl<St, F, Fut, E> ConcatAttempts<St, F, Fut, E> {
     /// use std::{future::pending, pin::pin};
     ///
     /// use futures::{FutureExt, StreamExt};
-    /// use rideout::{Budget, Carrier, CarrierExt, Charge, Refusal, Rejection};
+    /// use rideout::{Budget, Carrier, CarrierExt, Refusal, Rejection, ledger::Charge};
     ///
     /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
     /// let mut answers = pin!(

@@ -70,7 +70,7 @@ impl fmt::Display for Key {
 /// ```
 /// use std::time::Duration;
 ///
-/// use rideout::{Budget, Ledger, Rejection, StreamId};
+/// use rideout::{Budget, Rejection, activation::StreamId, ledger::Ledger};
 ///
 /// let mut ledger = Ledger::new(StreamId::mint(), "prices/eur".parse()?, Budget::default());
 /// let charge = ledger.charge(Rejection::by_owner(Some("0A".parse()?)))?;
@@ -111,7 +111,7 @@ impl Wait {
 /// # Examples
 ///
 /// ```
-/// use rideout::{Budget, Ledger, Rejection, StreamId};
+/// use rideout::{Budget, Rejection, activation::StreamId, ledger::Ledger};
 ///
 /// let mut ledger = Ledger::new(StreamId::mint(), "prices/eur".parse()?, Budget::default());
 /// let charge = ledger.charge(Rejection::by_route())?;

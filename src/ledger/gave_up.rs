@@ -29,11 +29,7 @@ pub enum Cause {
 /// # Examples
 ///
 /// ```
-/// use rideout::{
-///     Budget, Ledger, Rejection,
-///     activation::StreamId,
-///     ledger::{Axis, Cause, Key},
-/// };
+/// use rideout::{Budget, Rejection, activation::StreamId, ledger::{Axis, Cause, Key, Ledger}};
 ///
 /// let mut ledger = Ledger::new(StreamId::mint(), "prices/eur".parse()?, Budget::default().re_asks(0));
 /// let gave_up = ledger.charge(Rejection::by_route()).unwrap_err();

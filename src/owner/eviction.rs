@@ -88,7 +88,7 @@ pub struct EvictionCounts {
 /// ```
 /// use std::time::Instant;
 ///
-/// use rideout::{Address, owner::{Evictions, Subscribers, DeliveryTargets}};
+/// use rideout::{Address, owner::{DeliveryTargets, Evictions, Subscribers}};
 ///
 /// let (owner, client): (Address, Address) = ("prices/eur".parse()?, "clients/7".parse()?);
 /// let (mut targets, now) = (DeliveryTargets::new(), Instant::now());

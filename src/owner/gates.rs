@@ -62,10 +62,7 @@ use crate::{
 /// ```
 /// use std::{sync::mpsc, time::Instant};
 ///
-/// use rideout::{
-///     Refusal,
-///     owner::{Ending, Gates, Lifecycle, Message, ReplyPath},
-/// };
+/// use rideout::{Refusal, owner::{Ending, Gates, Lifecycle, Message, ReplyPath}};
 ///
 /// struct Get(mpsc::Sender<Result<u64, Refusal>>);
 ///

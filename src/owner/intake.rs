@@ -79,10 +79,7 @@ impl Lifecycle {
     /// ```
     /// use std::cell::RefCell;
     ///
-    /// use rideout::{
-    ///     Kind, Refusal,
-    ///     owner::{Disposing, Lifecycle, Message, ReplyPath},
-    /// };
+    /// use rideout::{Kind, Refusal, owner::{Disposing, Lifecycle, Message, ReplyPath}};
     ///
     /// struct Write<'a>(&'a RefCell<Vec<Refusal>>);
     ///

@@ -69,7 +69,7 @@ pub enum HostPhase {
 /// # Examples
 ///
 /// ```
-/// use rideout::{Address, Speaker, owner::{DrainSet, HostPhase, LeavingHost, Lifecycle}};
+/// use rideout::{Address, owner::{DrainSet, HostPhase, LeavingHost, Lifecycle}, refusal::Speaker};
 ///
 /// let address: Address = "prices/eur".parse()?;
 /// let owner = Lifecycle::new(address.clone());

@@ -57,7 +57,7 @@ pub use self::{
 /// An owner that is recycled while a reply is pending:
 ///
 /// ```
-/// use rideout::{Address, Seam, owner::{Ending, Lifecycle, RunLevel}};
+/// use rideout::{Address, owner::{Ending, Lifecycle, RunLevel}, refusal::Seam};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

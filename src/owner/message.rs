@@ -28,10 +28,7 @@ pub enum MessageKind {
 ///
 /// ```
 /// use futures::{FutureExt, channel::oneshot};
-/// use rideout::{
-///     Refusal,
-///     owner::{Ending, Lifecycle, Message, MessageKind, ReplyPath},
-/// };
+/// use rideout::{Refusal, owner::{Ending, Lifecycle, Message, MessageKind, ReplyPath}};
 ///
 /// enum Ask {
 ///     Price { reply: oneshot::Sender<Result<u64, Refusal>> },

@@ -46,7 +46,7 @@ const IDLE_RELEASE: Duration = Duration::from_secs(10 * 60);
 /// The streams that one owner serves, and to whom.
 ///
 /// `K` names the stream of a subscriber, for the whole life of its rider: a
-/// [`StreamId`](crate::StreamId), or an address and a stream. `S` is where its frames go: a channel's
+/// [`StreamId`](crate::activation::StreamId), or an address and a stream. `S` is where its frames go: a channel's
 /// sender, an address. `A` is the answer that its ask still waits for. An owner with several kinds of
 /// state keeps one of these for each.
 ///
@@ -70,7 +70,7 @@ const IDLE_RELEASE: Duration = Duration::from_secs(10 * 60);
 /// ```
 /// use std::time::Instant;
 ///
-/// use rideout::{StreamId, owner::Subscribers};
+/// use rideout::{activation::StreamId, owner::Subscribers};
 ///
 /// let (mut subscribers, now) = (Subscribers::new(), Instant::now());
 /// let stream = StreamId::mint();

@@ -14,7 +14,7 @@ use crate::{activation::Activation, address::Address, sentence::Open};
 /// # Examples
 ///
 /// ```
-/// use rideout::{Address, Classify, Closing, Rejection, Ruling, Seam};
+/// use rideout::{Address, Classify, Rejection, Ruling, refusal::{Closing, Seam}};
 ///
 /// let address: Address = "prices/eur".parse()?;
 /// let closing = Closing::new(address.clone()).activation("017DA86C".parse()?).detail("RunLevel=Dead");
@@ -70,7 +70,7 @@ impl Closing {
     /// # Examples
     ///
     /// ```
-    /// use rideout::{Address, Closing, Seam, refusal::Wording};
+    /// use rideout::{Address, refusal::{Closing, Seam, Wording}};
     ///
     /// let address: Address = "prices/eur".parse()?;
     /// let closing = Closing::new(address.clone());

@@ -14,7 +14,7 @@
 /// # Examples
 ///
 /// ```
-/// use rideout::{Address, Closing, Seam};
+/// use rideout::{Address, refusal::{Closing, Seam}};
 ///
 /// let address: Address = "prices/eur".parse()?;
 /// let closing = Closing::new(address.clone());

@@ -17,7 +17,7 @@ use crate::sentence::Tail;
 /// An owner that tells those it serves that their streams are over:
 ///
 /// ```
-/// use rideout::{Address, Closing, refusal::Wording};
+/// use rideout::{Address, refusal::{Closing, Wording}};
 ///
 /// let address: Address = "prices/eur".parse()?;
 /// let closing = Closing::new(address.clone());
@@ -52,7 +52,7 @@ impl<'a> Wording<'a> {
     /// # Examples
     ///
     /// ```
-    /// use rideout::{Address, Closing, refusal::Wording};
+    /// use rideout::{Address, refusal::{Closing, Wording}};
     ///
     /// let address: Address = "prices/eur".parse()?;
     /// let refusal = Closing::new(address.clone()).refuse(Wording::accepted("cannot flush"), "Write");

@@ -28,7 +28,7 @@ use crate::{activation::StreamId, carrier::RideError, refusal::News, time::Timer
 ///
 /// ```
 /// use futures::{TryStreamExt, stream};
-/// use rideout::{BoxRide, Refusal, RideOut};
+/// use rideout::{Refusal, RideOut, rider::BoxRide};
 ///
 /// struct Screen {
 ///     prices: BoxRide<u32, Refusal>,
@@ -136,7 +136,7 @@ impl<T, E> BoxRide<T, E> {
     ///
     /// ```
     /// use futures::{TryStreamExt, stream};
-    /// use rideout::{Phase, Refusal, RideOut};
+    /// use rideout::{Refusal, RideOut, rider::Phase};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

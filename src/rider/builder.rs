@@ -134,7 +134,7 @@ impl<A: Source<P>, P> RideOut<A, NoJoin, NoNews, P, SomeTimer> {
     ///
     /// ```
     /// use futures::{TryStreamExt, stream};
-    /// use rideout::{Closing, RideOut, Seam};
+    /// use rideout::{RideOut, refusal::{Closing, Seam}};
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -179,7 +179,7 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     ///
     /// ```
     /// use futures::{TryStreamExt, stream};
-    /// use rideout::{Closing, Refusal, RideOut, Teardown, Seam};
+    /// use rideout::{Refusal, RideOut, refusal::{Closing, Seam}, teardown::Teardown};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -262,7 +262,7 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     ///
     /// ```
     /// use futures::{TryStreamExt, stream};
-    /// use rideout::{Budget, Cause, Refusal, RideError, RideOut};
+    /// use rideout::{Budget, Refusal, RideError, RideOut, ledger::Cause};
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

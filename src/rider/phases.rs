@@ -38,7 +38,7 @@ impl<R> Phases<R> {
     ///
     /// ```
     /// use futures::{TryStreamExt, stream};
-    /// use rideout::{Phase, Refusal, RideOut};
+    /// use rideout::{Refusal, RideOut, rider::Phase};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -43,7 +43,7 @@ const TURNS: u32 = 32;
 /// (`R28`). Nothing is charged: the deadline (10 s) is the only bound, it is never raised, and when it
 /// comes the read ends there and then. With a deadline of zero nothing is asked.
 ///
-/// Of its [`budget`](Read::budget) a read uses the pace, the hint limit, the spread, and how many rests
+/// Of its [`budget`](PointReadBuilder::budget) a read uses the pace, the hint limit, the spread, and how many rests
 /// arrivals may end.
 ///
 /// # Errors
@@ -64,7 +64,7 @@ const TURNS: u32 = 32;
 /// # Examples
 ///
 /// ```
-/// use rideout::{Closing, Refusal, Seam, rider::PointRead};
+/// use rideout::{Refusal, refusal::{Closing, Seam}, rider::PointRead};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -29,51 +29,65 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 ///
 /// A stream of the subscription's items. Every ask, the first one too, has three outcomes: an answer,
 /// whose items are passed on untouched; a promise, which is charged, waited out and asked again; a
-/// verdict, which ends the stream in the same poll (`R20`). A refusal inside the live subscription is
-/// handled alike.
+/// verdict, which ends the stream in the same poll. A refusal inside the live subscription is handled
+/// alike.
 ///
-/// What a rider does beyond that is what it is given: an event to wait for ([`join`](RideOutBuilder::join)),
-/// news of the address ([`news`](RideOutBuilder::news)), a place to resume
-/// ([`resuming`](RideOut::resuming)), a guard against old items ([`version`](RideOutBuilder::version)) and one
-/// against lost ones ([`frame_number`](RideOutBuilder::frame_number)), beats ([`keep_alive`](RideOutBuilder::keep_alive)), bounds
-/// ([`budget`](RideOutBuilder::budget)).
+/// A rider needs nothing but its ask. Its builder takes what else there is:
+///
+/// | setting | gives |
+/// |---|---|
+/// | [`join`] | an event to wait for: the teardown of the owner that refused |
+/// | [`news`] | what is known of the address: ends that are announced, owners that arrive |
+/// | [`builder_resuming`](RideOut::builder_resuming) | a place from which to go on |
+/// | [`version`] | a guard against old items |
+/// | [`frame_number`] | a guard against lost items |
+/// | [`keep_alive`] | beats, which find an owner that moved away silently |
+/// | [`budget`] | the bounds of a ride-out, and its waits |
+/// | [`classify`] | what an error of another crate's type means |
+///
+/// [`join`]: super::RideOutBuilder::join
+/// [`news`]: super::RideOutBuilder::news
+/// [`version`]: super::RideOutBuilder::version
+/// [`frame_number`]: super::RideOutBuilder::frame_number
+/// [`keep_alive`]: super::RideOutBuilder::keep_alive
+/// [`budget`]: super::RideOutBuilder::budget
+/// [`classify`]: super::RideOutBuilder::classify
 ///
 /// # What a rider cannot notice
 ///
 /// A process that is killed says nothing: its subscription falls silent, and a rider that is live on it
-/// would go on waiting. An arrival ends waits, and is nothing to a live subscription.
+/// goes on waiting. An arrival ends waits, and means nothing to a live subscription.
 ///
-/// [Beats](RideOutBuilder::keep_alive) find that out where somebody answers them: the successor, that the
-/// stream is none of its own. They cannot where nobody does, since they are never awaited: while the
-/// address has no successor, while its route still ends at the dead one, or where the way that
-/// [`News::NotServing`](crate::News::NotServing) would come by is cut. And a rider that is not polled
-/// neither sends a beat nor hears the answer to one.
+/// A rider with [`keep_alive`] detects it once a successor answers a beat: that one does not serve the
+/// stream. Beats detect nothing while the address has no successor, while its route still ends at the
+/// dead process, or where the way by which [`News::NotServing`](crate::News::NotServing) would come is
+/// cut, since beats are never awaited. A rider that is not polled neither sends beats nor hears answers.
 ///
-/// So let whoever watches the address say what he sees as well: a directory in which an activation
-/// vanishes sends [`News::Ended`](crate::News::Ended) with it, and a stream whose items have been
-/// missing for too long ends in a promise, by a timeout in the ask's own stream. Items that were lost
-/// on the way are found by their [numbers](RideOutBuilder::frame_number), once another comes.
+/// A directory or a lease can report it sooner: when an activation vanishes there, send
+/// [`News::Ended`](crate::News::Ended) with it. And a timeout in the ask's own stream can end it with a
+/// promise when items have been missing for too long. Items that were lost on the way are found by their
+/// [numbers][`frame_number`], once another item comes.
 ///
 /// A subscription that lived for less than one pace is asked for again no sooner than a pace after its
-/// end, whatever arrives (`R11`).
+/// end, whatever arrives.
 ///
 /// # Completion
 ///
-/// A subscription that completes completes the rider. A sender that was dropped, and a server that
-/// stops cleanly, complete a stream too: where that is what a going owner looks like, set
-/// [`re_ask_on_completion`](RideOutBuilder::re_ask_on_completion).
+/// A subscription that completes completes the rider. If your server closes its streams when it shuts
+/// down, or drops their senders, set
+/// [`re_ask_on_completion`](super::RideOutBuilder::re_ask_on_completion).
 ///
 /// # Errors
 ///
-/// A give-up when a budget is spent: one `WARN` names the cause, then comes the error,
-/// then the end (`R23`). A verdict when the address refused in a way that is no promise.
-/// The rider does not retry after either; the reader decides.
+/// [`RideError`]: a give-up when a budget is spent (one `WARN` names the cause, then comes the error,
+/// then the end), or a verdict when the address refused in a way that is no promise. The rider does not
+/// retry after either; the reader decides.
 ///
 /// # Panics
 ///
-/// A panic in a closure, a future or a stream that it was given reaches the caller of the poll. The
-/// rider is whole, and polled again it goes on: an attempt that panicked begins anew, a subscription
-/// that did is asked for again, news that did are no news any more, a beat that did is not sent again.
+/// A panic in a closure, a future or a stream that the rider was given reaches the caller of the poll.
+/// The rider stays usable: a panicked attempt restarts, a subscription reopens, the news stream is
+/// dropped, a beat is skipped.
 ///
 /// # Cancel safety
 ///
@@ -86,7 +100,7 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 ///
 /// ```
 /// use futures::{StreamExt, TryStreamExt, stream};
-/// use rideout::{Closing, Refusal, RideOut, Seam, rider::Answer};
+/// use rideout::{Refusal, RideOut, refusal::{Closing, Seam}, rider::Answer};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

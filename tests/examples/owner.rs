@@ -8,7 +8,8 @@ use std::{sync::Arc, time::Duration};
 
 use example::owner::{Prices, Request, What};
 use rideout::{
-    Activation, Refusal, StreamId,
+    Activation, Refusal,
+    activation::StreamId,
     owner::{Ending, Lifecycle, Registry},
 };
 use tokio::{

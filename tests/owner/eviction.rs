@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use crate::support::heard::{Heard, Said};
 use rideout::{
-    Address, Closing, Kind, Refusal, Seam,
+    Address, Kind, Refusal,
     owner::{EvictionCounts, Evictions},
+    refusal::{Closing, Seam},
 };
 use tracing::Level;
 

@@ -14,8 +14,9 @@ use std::{
 use crate::support::heard::Heard;
 use proptest::prelude::*;
 use rideout::{
-    Address, Kind, Party, Refusal, Rejection, Seam, Speaker,
+    Address, Kind, Refusal, Rejection,
     owner::{Disposing, Ending, Gates, Lifecycle, Message, MessageKind, ReplyPath},
+    refusal::{Party, Seam, Speaker},
 };
 use tracing::Level;
 

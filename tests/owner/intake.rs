@@ -3,8 +3,9 @@
 use std::{cell::RefCell, error::Error, fmt, io, rc::Rc, sync::Arc};
 
 use rideout::{
-    Address, Closing, Kind, Party, Refusal, Rejection, Seam, Speaker,
+    Address, Kind, Refusal, Rejection,
     owner::{Disposing, Ending, Lifecycle, Message, MessageKind, ReplyPath, RunLevel},
+    refusal::{Closing, Party, Seam, Speaker},
 };
 
 fn address(text: &str) -> Address {

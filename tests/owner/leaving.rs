@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use rideout::{
-    Activation, Address, Refusal, Speaker,
+    Activation, Address, Refusal,
     owner::{DrainSet, HostPhase, LeavingHost, Lifecycle},
-    refusal::answered_by,
+    refusal::{Speaker, answered_by},
 };
 
 fn address(text: &str) -> Address {

@@ -12,9 +12,9 @@ use crate::support::{
     paused::Paused,
 };
 use rideout::{
-    Address, Party, Refusal, Rejection, Seam,
+    Address, Refusal, Rejection,
     owner::{Ending, Lifecycle, PendingReply, Reached, ReplyPath, RunLevel},
-    refusal::answered_by,
+    refusal::{Party, Seam, answered_by},
 };
 
 const LEVELS: [RunLevel; 7] = [

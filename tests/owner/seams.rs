@@ -9,11 +9,12 @@ use std::{
 
 use crate::support::recognised::{Said, is_recognised};
 use rideout::{
-    Address, Refusal, Rejection, Seam,
+    Address, Refusal, Rejection,
     owner::{
         Disposing, DrainSet, Ending, Gates, LeavingHost, Lifecycle, Message, MessageKind,
         ReplyPath, RunLevel, Subscribers,
     },
+    refusal::Seam,
 };
 
 fn address(text: &str) -> Address {

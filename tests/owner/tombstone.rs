@@ -6,7 +6,11 @@ use std::{
 };
 
 use proptest::prelude::*;
-use rideout::{Address, Kind, Party, Refusal, Speaker, owner::DeliveryTargets};
+use rideout::{
+    Address, Kind, Refusal,
+    owner::DeliveryTargets,
+    refusal::{Party, Speaker},
+};
 
 const LIFE: Duration = Duration::from_secs(600);
 const INSTANT: Duration = Duration::from_nanos(1);

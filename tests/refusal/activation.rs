@@ -5,8 +5,8 @@ use std::{collections::HashSet, env, process::Command, thread};
 use proptest::prelude::*;
 
 use rideout::{
-    Activation, StreamId,
-    activation::{InvalidActivation, MAX_DIGITS},
+    Activation,
+    activation::{InvalidActivation, MAX_DIGITS, StreamId},
 };
 
 fn invalid(text: &str) -> InvalidActivation {

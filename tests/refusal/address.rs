@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 use proptest::prelude::*;
 
 use rideout::{
-    Address, Closing, Seam,
+    Address,
     address::{InvalidAddress, MAX_LENGTH},
-    refusal::answered_by,
+    refusal::{Closing, Seam, answered_by},
 };
 
 fn address(text: &str) -> Address {

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use rideout::{
-    Activation, Address, Classify, Closing, Kind, Party, Refusal, Rejection, Ruling, Seam, Speaker,
+    Activation, Address, Classify, Kind, Refusal, Rejection, Ruling,
+    refusal::{Closing, Party, Seam, Speaker},
 };
 
 fn address(text: &str) -> Address {

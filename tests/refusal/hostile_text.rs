@@ -4,8 +4,8 @@ use crate::{hostile_words, worded};
 use proptest::prelude::*;
 
 use rideout::{
-    Activation, Address, Closing, Kind, Refusal, Speaker,
-    refusal::{Wording, answered_by},
+    Activation, Address, Kind, Refusal,
+    refusal::{Closing, Speaker, Wording, answered_by},
 };
 
 fn address(text: &str) -> Address {

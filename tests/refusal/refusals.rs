@@ -3,8 +3,8 @@
 use std::error::Error;
 
 use rideout::{
-    Activation, Address, Closing, Kind, Party, Refusal, Rejection, Seam, Speaker,
-    refusal::answered_by,
+    Activation, Address, Kind, Refusal, Rejection,
+    refusal::{Closing, Party, Seam, Speaker, answered_by},
 };
 
 fn address(text: &str) -> Address {

@@ -8,7 +8,8 @@ use std::{
 
 use proptest::prelude::*;
 use rideout::{
-    Activation, Address, Closing, Kind, Party, Refusal, Rejection, Seam, Speaker, refusal::Wording,
+    Activation, Address, Kind, Refusal, Rejection,
+    refusal::{Closing, Party, Seam, Speaker, Wording},
 };
 
 const TAG: &str = "017DA86C";

@@ -3,8 +3,8 @@
 use std::{fs, path::Path};
 
 use rideout::{
-    Activation, Address, Closing, Kind, Refusal, Seam, Speaker,
-    refusal::{Wording, answered_by},
+    Activation, Address, Kind, Refusal,
+    refusal::{Closing, Seam, Speaker, Wording, answered_by},
 };
 
 fn address(text: &str) -> Address {

@@ -6,8 +6,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use rideout::{
-    Activation, Address, Closing, Kind, News, Refusal, Seam,
+    Activation, Address, Kind, News, Refusal,
     owner::{DeliveryTargets, Evictions},
+    refusal::{Closing, Seam},
 };
 
 fn address(text: &str) -> Address {

@@ -1,7 +1,10 @@
 //! Who spoke, and whether it is a promise, as the rules are worded (R3–R5, R32): at any cost, and with
 //! nothing of the parser that is compared against it.
 
-use rideout::{Activation, Address, Kind, Party, Refusal, Speaker};
+use rideout::{
+    Activation, Address, Kind, Refusal,
+    refusal::{Party, Speaker},
+};
 
 /// Every banner: its subject, and what follows it.
 pub(crate) fn banners(message: &str) -> Vec<(&str, &str)> {

@@ -1,7 +1,8 @@
 //! What every refusal by an owner must be, whoever gave it: recognised (R3, R4) by its fields and by its text.
 
 use rideout::{
-    Activation, Address, Kind, Party, Refusal, Rejection, Seam, Speaker, refusal::answered_by,
+    Activation, Address, Kind, Refusal, Rejection,
+    refusal::{Party, Seam, Speaker, answered_by},
 };
 
 /// What somebody was told: by which owner, and when that one had been asked.

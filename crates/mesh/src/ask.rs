@@ -1,10 +1,11 @@
-//! How is an owner asked? By a request that is some time on its way, is routed when it arrives, and is
-//! answered at that instant.
+//! The requests of a mesh. Each is some time on its way, is routed when it arrives, and is answered at that
+//! instant.
 
 use std::sync::{Arc, Weak};
 
 use rideout::{
-    Activation, Address, Kind, News, Refusal, StreamId,
+    Activation, Address, Kind, News, Refusal,
+    activation::StreamId,
     owner::Message,
     rider::Answer,
     time::{Timer, TokioTimer},
@@ -42,7 +43,7 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     ///
     /// ```
     /// use futures::StreamExt;
-    /// use rideout::StreamId;
+    /// use rideout::activation::StreamId;
     /// use rideout_mesh::Mesh;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
@@ -83,7 +84,7 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     ///
     /// ```
     /// use futures::StreamExt;
-    /// use rideout::StreamId;
+    /// use rideout::activation::StreamId;
     /// use rideout_mesh::Mesh;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
@@ -121,7 +122,7 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     ///
     /// ```
     /// use futures::StreamExt;
-    /// use rideout::StreamId;
+    /// use rideout::activation::StreamId;
     /// use rideout_mesh::Mesh;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
@@ -202,7 +203,7 @@ impl<T: Send + Sync + 'static> Mesh<T> {
     ///
     /// ```
     /// use futures::StreamExt;
-    /// use rideout::{News, StreamId};
+    /// use rideout::{News, activation::StreamId};
     /// use rideout_mesh::Mesh;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]

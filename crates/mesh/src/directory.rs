@@ -1,4 +1,4 @@
-//! Which activation serves an address, and how does its teardown stand?
+//! The directory: which activation serves an address, and how its teardown stands.
 //!
 //! A [`Registry`], and what a cluster adds to one: leases for those that were lost, and the teardowns
 //! that can be joined.
@@ -17,8 +17,9 @@ use std::{
 };
 
 use rideout::{
-    Activation, Address, Completed, Teardown,
+    Activation, Address,
     owner::{Lifecycle, Registry},
+    teardown::{Completed, Teardown},
     time::{Timer, TokioTimer},
 };
 

@@ -1,4 +1,4 @@
-//! How do owners end? They are recycled, disposed of, deleted, or killed.
+//! The ways in which an owner is ended: it is recycled, disposed of, deleted, or killed.
 
 use std::{sync::Arc, time::Duration};
 
@@ -77,7 +77,7 @@ impl<T> Mesh<T> {
     /// # Examples
     ///
     /// ```
-    /// use rideout::{Kind, StreamId};
+    /// use rideout::{Kind, activation::StreamId};
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -143,7 +143,7 @@ impl<T> Mesh<T> {
     /// ```
     /// use std::time::Duration;
     ///
-    /// use rideout::{Rejection, StreamId};
+    /// use rideout::{Rejection, activation::StreamId};
     /// use rideout_mesh::Mesh;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]

@@ -1,6 +1,6 @@
 //! A goodbye on its way to the owner that served the stream.
 
-use rideout::{Address, StreamId, owner::LeavingHost};
+use rideout::{Address, activation::StreamId, owner::LeavingHost};
 use tokio::sync::mpsc::WeakUnboundedSender;
 
 use crate::request::Request;

@@ -1,4 +1,4 @@
-//! What is made to go wrong, and for how long? A state that a guard holds, never a moment.
+//! The faults in force: states that guards hold, never moments.
 
 use std::sync::Arc;
 

@@ -35,7 +35,7 @@ pub struct Versioned<T> {
 ///
 /// ```
 /// use futures::StreamExt;
-/// use rideout::{Address, StreamId};
+/// use rideout::{Address, activation::StreamId};
 /// use rideout_mesh::Mesh;
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]

@@ -1,6 +1,6 @@
-//! What a reader's end of a stream does when it is dropped.
+//! The guard of a reader's end of a stream: it says goodbye when it is dropped.
 
-use rideout::StreamId;
+use rideout::activation::StreamId;
 
 /// Says goodbye to a stream when it is dropped.
 pub(crate) struct Goodbye {

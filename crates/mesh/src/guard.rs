@@ -1,4 +1,4 @@
-//! How long does a fault last? As long as its guard.
+//! The guard of a fault, which lasts as long as the guard.
 
 use std::{
     fmt,
@@ -20,7 +20,7 @@ use crate::{
 /// # Examples
 ///
 /// ```
-/// use rideout::{Address, StreamId};
+/// use rideout::{Address, activation::StreamId};
 /// use rideout_mesh::Mesh;
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]

@@ -1,4 +1,4 @@
-//! Where do activations live? On the first host that is up, in the order in which hosts were added.
+//! The hosts of a mesh, and which of them serve.
 
 use rideout::owner::{DrainSet, Ending, HostPhase, LeavingHost};
 

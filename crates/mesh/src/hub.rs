@@ -1,5 +1,5 @@
-//! Who serves an address for one lifetime? A hub, of which this is the outside: a mailbox, and what can be
-//! seen of its task.
+//! A hub, which serves an address for one lifetime, from outside: a mailbox, and what can be seen of its
+//! task.
 
 use std::{
     sync::{
@@ -10,7 +10,8 @@ use std::{
 };
 
 use rideout::{
-    Refusal, StreamId,
+    Refusal,
+    activation::StreamId,
     owner::{Ending, EvictionCounts, LeavingHost, Lifecycle, Message, RunLevel},
     time::{Timer, TokioTimer},
 };

@@ -1,4 +1,4 @@
-//! The faults that can be had.
+//! The faults that a mesh can be given.
 
 use rideout::Address;
 
@@ -17,7 +17,7 @@ impl<T> Mesh<T> {
     /// # Examples
     ///
     /// ```
-    /// use rideout::StreamId;
+    /// use rideout::activation::StreamId;
     /// use rideout_mesh::Mesh;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
@@ -48,7 +48,7 @@ impl<T> Mesh<T> {
     /// # Examples
     ///
     /// ```
-    /// use rideout::{Rejection, StreamId};
+    /// use rideout::{Rejection, activation::StreamId};
     /// use rideout_mesh::Mesh;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
@@ -74,7 +74,7 @@ impl<T> Mesh<T> {
     /// # Examples
     ///
     /// ```
-    /// use rideout::StreamId;
+    /// use rideout::activation::StreamId;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -103,7 +103,7 @@ impl<T> Mesh<T> {
     ///
     /// ```
     /// use futures::FutureExt;
-    /// use rideout::StreamId;
+    /// use rideout::activation::StreamId;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -155,7 +155,7 @@ impl<T> Mesh<T> {
     ///
     /// ```
     /// use futures::StreamExt;
-    /// use rideout::StreamId;
+    /// use rideout::activation::StreamId;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -183,7 +183,7 @@ impl<T> Mesh<T> {
     /// # Examples
     ///
     /// ```
-    /// use rideout::StreamId;
+    /// use rideout::activation::StreamId;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -208,7 +208,7 @@ impl<T> Mesh<T> {
     /// # Examples
     ///
     /// ```
-    /// use rideout::StreamId;
+    /// use rideout::activation::StreamId;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -287,7 +287,7 @@ impl<T> Mesh<T> {
     /// # Examples
     ///
     /// ```
-    /// use rideout::StreamId;
+    /// use rideout::activation::StreamId;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

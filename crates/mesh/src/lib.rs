@@ -58,7 +58,7 @@
 //!
 //! ```
 //! use futures::StreamExt;
-//! use rideout::{Address, Kind, News, StreamId};
+//! use rideout::{Address, Kind, News, activation::StreamId};
 //! use rideout_mesh::Mesh;
 //!
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)]

@@ -1,4 +1,4 @@
-//! What does whoever uses a mesh hold? A handle to it.
+//! The handle to a mesh, and its settings.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ use crate::world::World;
 /// See [the crate](crate) for a recycle, and [`FaultGuard`](crate::FaultGuard) for a fault. Two readers of one mesh:
 ///
 /// ```
-/// use rideout::StreamId;
+/// use rideout::activation::StreamId;
 /// use rideout_mesh::Mesh;
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]

@@ -1,4 +1,4 @@
-//! How does a reader hear of an address, besides by its answers?
+//! What a reader hears of an address besides its answers: news, and the change feed.
 
 use std::{
     collections::HashMap,
@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures_core::{Stream, stream::FusedStream};
-use rideout::{News, StreamId};
+use rideout::{News, activation::StreamId};
 use tokio::sync::mpsc;
 
 use crate::panics;
@@ -116,7 +116,7 @@ pub(crate) type FeedListeners = Listeners<(), u64>;
 ///
 /// ```
 /// use futures::StreamExt;
-/// use rideout::{Address, News, StreamId};
+/// use rideout::{Address, News, activation::StreamId};
 /// use rideout_mesh::Mesh;
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]

@@ -1,6 +1,8 @@
-//! What can be seen of a mesh from outside? Who serves an address, whom, and since when no more.
+//! What can be seen of a mesh from outside: who serves an address, whom it serves, and when its teardown is over.
 
-use rideout::{Activation, Address, Completed, StreamId, owner::EvictionCounts};
+use rideout::{
+    Activation, Address, activation::StreamId, owner::EvictionCounts, teardown::Completed,
+};
 
 use crate::{
     mesh::Mesh,
@@ -56,7 +58,7 @@ impl<T> Mesh<T> {
     /// # Examples
     ///
     /// ```
-    /// use rideout::StreamId;
+    /// use rideout::activation::StreamId;
     /// use rideout_mesh::Mesh;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
@@ -78,7 +80,7 @@ impl<T> Mesh<T> {
     /// # Examples
     ///
     /// ```
-    /// use rideout::StreamId;
+    /// use rideout::activation::StreamId;
     /// use rideout_mesh::Mesh;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
@@ -100,7 +102,7 @@ impl<T> Mesh<T> {
     /// # Examples
     ///
     /// ```
-    /// use rideout::StreamId;
+    /// use rideout::activation::StreamId;
     /// use rideout_mesh::Mesh;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
@@ -125,7 +127,7 @@ impl<T> Mesh<T> {
     /// # Examples
     ///
     /// ```
-    /// use rideout::{Kind, StreamId};
+    /// use rideout::{Kind, activation::StreamId};
     /// use rideout_mesh::Mesh;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
@@ -176,7 +178,7 @@ impl<T> Mesh<T> {
     ///
     /// ```
     /// use futures::StreamExt;
-    /// use rideout::{News, StreamId};
+    /// use rideout::{News, activation::StreamId};
     /// use rideout_mesh::Mesh;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]

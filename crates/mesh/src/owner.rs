@@ -1,4 +1,4 @@
-//! What does a hub do with its time? Its task works off a mailbox, one request at a time, until it is dead.
+//! The inside of a hub: a task that works off a mailbox, one request at a time, until it is dead.
 //!
 //! It is put together from the parts of [`rideout::owner`]: a lifecycle and its tear-down, and gates.
 //!
@@ -10,8 +10,8 @@
 //! 3. The hub's task holds the mesh weakly. Where its mailbox has no sender left, the mesh is gone, and
 //!    the task ends.
 //! 4. A waker that panics is the affair of who waits with it: the hub and all others go on.
-//! 5. A goodbye is heard at any level, and overtakes what waits: nothing is sent, and no end announced, to
-//!    one whose goodbye has come.
+//! 5. A goodbye is heard at any level, and overtakes what waits: the task sends nothing more to one whose
+//!    goodbye has come, and announces no end to it.
 
 use std::{
     collections::VecDeque,
@@ -23,7 +23,8 @@ use std::{
 };
 
 use rideout::{
-    News, StreamId,
+    News,
+    activation::StreamId,
     owner::{Evictions, Gates, LeavingHost, Lifecycle, RunLevel},
     time::{Timer, TokioTimer},
 };

@@ -1,4 +1,4 @@
-//! What foreign code does when it panics: the others are still called, and the first panic goes on.
+//! Panics of foreign code: the others are still called, and the first panic goes on.
 //!
 //! Wakers, patches and what is dropped with a stream belong to whoever uses the mesh.
 

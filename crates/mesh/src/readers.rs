@@ -1,8 +1,9 @@
-//! Who hears that a reader is gone? The route, which keeps it, and the owner that served it, as soon as the
-//! route leads there.
+//! The route's knowledge of readers: who is there, who has gone, and which goodbyes are still to be said to an
+//! owner.
 
 use rideout::{
-    Address, Refusal, StreamId,
+    Address, Refusal,
+    activation::StreamId,
     time::{Timer, TokioTimer},
 };
 

@@ -1,4 +1,4 @@
-//! Whom does a hub serve? Its streams, and what of them can be seen from outside.
+//! The streams that a hub serves, and what of them can be seen from outside.
 
 use std::{
     collections::BTreeSet,
@@ -6,8 +6,10 @@ use std::{
 };
 
 use rideout::{
-    Address, Seam, StreamId,
+    Address,
+    activation::StreamId,
     owner::{EvictionCounts, Frame as DueFrame, Lifecycle, PendingReply, Released, Subscribers},
+    refusal::Seam,
     time::{Timer, TokioTimer},
 };
 use tokio::sync::{mpsc, watch};

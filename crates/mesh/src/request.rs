@@ -1,9 +1,10 @@
-//! What can be asked of a hub, and how is it answered?
+//! The requests to a hub, and their answers.
 
 use std::sync::Arc;
 
 use rideout::{
-    Refusal, StreamId,
+    Refusal,
+    activation::StreamId,
     owner::{Message, MessageKind, PendingReply, ReplyPath},
 };
 use tokio::sync::oneshot;

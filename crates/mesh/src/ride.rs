@@ -1,4 +1,4 @@
-//! What does a reader of a mesh hold? A rider, with all that a mesh gives one.
+//! A rider with all that a mesh gives one.
 
 use std::sync::{Arc, Weak};
 

@@ -1,11 +1,12 @@
-//! Where does an ask go? To the owner that the directory has, or to one that is started for it; or
-//! nowhere, and then the route says so.
+//! The way of an ask: to the owner that the directory has, or to one that is started for it; or nowhere, and
+//! then the route says so.
 
 use std::{mem, sync::Arc};
 
 use rideout::{
-    Address, News, Party, Refusal, Seam,
+    Address, News, Refusal,
     owner::{HostPhase, LeavingHost, Lifecycle},
+    refusal::{Party, Seam},
 };
 
 use crate::{

@@ -1,4 +1,4 @@
-//! How does a hub serve? It answers the requests whose turn has come, and sends frames to its streams.
+//! What a hub does for its readers: it answers the requests whose turn has come, and sends frames.
 //!
 //! It is put together from the parts of [`rideout::owner`]: a register of subscribers, and evictions of
 //! those that are gone. A waker or a patch that panics is the affair of whoever gave it: the hub and all
@@ -7,7 +7,8 @@
 use std::sync::{Arc, Weak};
 
 use rideout::{
-    Address, News, StreamId,
+    Address, News,
+    activation::StreamId,
     owner::{Ending, Evictions, LeavingHost, Lifecycle},
     time::{Timer, TokioTimer},
 };

@@ -1,4 +1,4 @@
-//! What becomes of those who live on a host that stops, is killed, or comes back?
+//! What becomes of those who live on a host that stops, is killed, or comes back.
 
 use std::{panic, sync::Arc};
 

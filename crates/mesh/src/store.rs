@@ -1,4 +1,4 @@
-//! What outlives an activation? The last value written at each address, and its version.
+//! What outlives an activation: the last value written at each address, and its version.
 
 use std::{
     collections::HashMap,

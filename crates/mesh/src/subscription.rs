@@ -1,4 +1,4 @@
-//! What does a subscriber hold? The full state, and each change.
+//! What a subscriber holds: the full state, and each change.
 
 use std::{
     fmt,
@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures_core::{FusedStream, Stream};
-use rideout::{Activation, Address, Completed, Refusal, StreamId};
+use rideout::{Activation, Address, Refusal, activation::StreamId, teardown::Completed};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -43,7 +43,7 @@ pub(crate) struct Opened<T> {
 ///
 /// ```
 /// use futures::StreamExt;
-/// use rideout::{Address, StreamId};
+/// use rideout::{Address, activation::StreamId};
 /// use rideout_mesh::Mesh;
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]

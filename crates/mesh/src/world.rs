@@ -1,4 +1,4 @@
-//! What is there? Hosts, a directory, a store, the faults, and who reads and listens.
+//! The state of a mesh: hosts, a directory, a store, the faults, and who reads and listens.
 
 use std::{
     collections::HashMap,
@@ -7,8 +7,10 @@ use std::{
 };
 
 use rideout::{
-    Address, News, StreamId, Teardown,
+    Address, News,
+    activation::StreamId,
     owner::{DeliveryTargets, HostPhase, LeavingHost, Lifecycle, Waves},
+    teardown::Teardown,
 };
 
 use crate::{

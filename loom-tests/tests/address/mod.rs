@@ -15,7 +15,11 @@ use loom::{
     },
     thread::{self, JoinHandle},
 };
-use rideout_under_loom::{Activation, Closing, News, Refusal, Seam, Teardown};
+use rideout_under_loom::{
+    Activation, News, Refusal,
+    refusal::{Closing, Seam},
+    teardown::Teardown,
+};
 
 use crate::common::yields;
 

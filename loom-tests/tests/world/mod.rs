@@ -16,7 +16,9 @@ use loom::{
     },
     thread::{self, JoinHandle},
 };
-use rideout_under_loom::{Budget, Carrier, CarrierExt, Charge, Kind, Rejection, RideError, Ruling};
+use rideout_under_loom::{
+    Budget, Carrier, CarrierExt, Kind, Rejection, RideError, Ruling, ledger::Charge,
+};
 
 use crate::common::yields;
 

@@ -12,7 +12,7 @@ impl Lifecycle {
     /// # Examples
     ///
     /// ```
-    /// use rideout::{Seam, owner::{Ending, Lifecycle}};
+    /// use rideout::{owner::{Ending, Lifecycle}, refusal::Seam};
     ///
     /// let owner = Lifecycle::new("prices/eur".parse()?);
     /// owner.dispose(Ending::recycle().asked_by("ops"));

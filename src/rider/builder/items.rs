@@ -48,7 +48,7 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     ///
     /// Items pass untouched, those around a gap too. A number that is no higher than the highest so far
     /// is no gap, since nothing is missing by it: a frame that came twice, or one that was overtaken,
-    /// whose gap was the frame that overtook it. Where the rider is [resuming](RideOut::builder_resuming), the
+    /// whose gap was the frame that overtook it. Where the rider is [resuming](crate::RideOut::builder_resuming), the
     /// resume point stays in front of the gap until the next answer, so that what is missing is asked
     /// for; what came behind it then comes twice.
     ///

@@ -2,7 +2,12 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use rideout::{Axis, Budget, Ledger, Rejection, StreamId, Wait, budget::Concern};
+use rideout::{
+    Budget, Rejection,
+    activation::StreamId,
+    budget::Concern,
+    ledger::{Axis, Ledger, Wait},
+};
 
 const fn secs(count: u64) -> Duration {
     Duration::from_secs(count)

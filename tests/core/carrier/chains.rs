@@ -11,7 +11,7 @@ use crate::support::{
     },
 };
 use futures::{FutureExt, StreamExt};
-use rideout::{Budget, Carrier, CarrierExt, Charge, Rejection, carrier::Trigger};
+use rideout::{Budget, Carrier, CarrierExt, Rejection, carrier::Trigger, ledger::Charge};
 
 /// The newest triggers are the only ones: the old chain ends, its waiter woken for it.
 #[test]

@@ -5,8 +5,9 @@ use std::{cell::RefCell, rc::Rc, task::Poll};
 use crate::support::chain::{self, Owner, by_owner, carrier, chain, error, look, within};
 use futures::{FutureExt, Stream, StreamExt, channel::mpsc, stream};
 use rideout::{
-    Axis, Budget, Carrier, CarrierExt, Cause, Charge, Key, Rejection, Wait,
+    Budget, Carrier, CarrierExt, Rejection,
     carrier::{End, Trigger},
+    ledger::{Axis, Cause, Charge, Key, Wait},
 };
 
 fn all(

@@ -12,8 +12,9 @@ use crate::support::{
 };
 use futures::{FutureExt, StreamExt, future::ready, stream};
 use rideout::{
-    Budget, Carrier, CarrierExt, Cause, Kind, Rejection, RideError,
+    Budget, Carrier, CarrierExt, Kind, Rejection, RideError,
     carrier::{End, Trigger},
+    ledger::Cause,
 };
 
 #[test]

@@ -19,8 +19,9 @@ use crate::support::{
 };
 use futures::{FutureExt, Stream, StreamExt, TryStreamExt, future::BoxFuture, stream};
 use rideout::{
-    Budget, Carrier, CarrierExt, Charge, GaveUp, Rejection,
+    Budget, Carrier, CarrierExt, Rejection,
     carrier::{Attempt, Defer},
+    ledger::{Charge, GaveUp},
 };
 
 type Charged = Result<Charge, Box<GaveUp>>;

@@ -13,8 +13,9 @@ use crate::support::{
 };
 use futures::{FutureExt, StreamExt};
 use rideout::{
-    Axis, CarrierExt, Key, Refusal, Rejection,
+    CarrierExt, Refusal, Rejection,
     carrier::{Attempt, ConcatAttempts, Defer, Trigger, Triggers},
+    ledger::{Axis, Key},
 };
 
 const PACE: Duration = Duration::from_millis(500);

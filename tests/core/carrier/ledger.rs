@@ -4,8 +4,10 @@
 use std::time::Duration;
 
 use rideout::{
-    Activation, Axis, Budget, Cause, Charge, GaveUp, Key, Ledger, Rejection, Speaker, StreamId,
-    Wait,
+    Activation, Budget, Rejection,
+    activation::StreamId,
+    ledger::{Axis, Cause, Charge, GaveUp, Key, Ledger, Wait},
+    refusal::Speaker,
 };
 
 const PACE: Duration = Duration::from_millis(500);

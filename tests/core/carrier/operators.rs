@@ -19,8 +19,10 @@ use crate::support::{
 };
 use futures::{FutureExt, StreamExt, TryStreamExt, future::Either, stream::FuturesUnordered};
 use rideout::{
-    Budget, Carrier, CarrierExt, Cause, Charge, Rejection, RideError, Teardown, Wait,
+    Budget, Carrier, CarrierExt, Rejection, RideError,
     carrier::{End, Trigger},
+    ledger::{Cause, Charge, Wait},
+    teardown::Teardown,
 };
 use tokio::time::{Instant, advance, sleep, timeout};
 

@@ -11,7 +11,10 @@ use std::{
 use crate::support::chain::{Owner, by_owner, draining, look, saying, within};
 use futures::TryStreamExt;
 use proptest::prelude::*;
-use rideout::{Budget, CarrierExt, Charge, Key, Rejection};
+use rideout::{
+    Budget, CarrierExt, Rejection,
+    ledger::{Charge, Key},
+};
 
 #[derive(Clone, Debug)]
 enum Op {

@@ -7,7 +7,7 @@ use std::{
 
 use crate::support::by_hand::{Task, kept, poll};
 use proptest::prelude::*;
-use rideout::{Completed, Teardown};
+use rideout::teardown::{Completed, Teardown};
 
 #[test]
 fn the_face_is_what_a_rider_needs() {

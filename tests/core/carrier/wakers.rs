@@ -9,7 +9,7 @@ use std::{
 
 use crate::support::by_hand::{Task, kept, poll};
 use cooked_waker::IntoWaker;
-use rideout::{Teardown, slot::Slot};
+use rideout::{slot::Slot, teardown::Teardown};
 
 struct Panics;
 

@@ -19,9 +19,11 @@ use crate::support::{
 };
 use futures::{FutureExt, Stream, StreamExt, future, stream};
 use rideout::{
-    Address, Budget, Carrier, CarrierExt, Charge, Classify, Rejection, Ruling, Teardown,
+    Address, Budget, Carrier, CarrierExt, Classify, Rejection, Ruling,
     carrier::{Attempt, Trigger},
+    ledger::Charge,
     slot::Slot,
+    teardown::Teardown,
 };
 
 fn carrier() -> Carrier {

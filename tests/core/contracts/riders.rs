@@ -25,8 +25,9 @@ use futures::{
     stream::{self, FusedStream, LocalBoxStream},
 };
 use rideout::{
-    Activation, Budget, News, PointRead, Refusal, RideOut, Teardown,
+    Activation, Budget, News, PointRead, Refusal, RideOut,
     rider::{Answer, Ask, NoNews, Phase, RideOutBuilder},
+    teardown::Teardown,
 };
 
 /// Not to be polled after its error either.

@@ -18,12 +18,13 @@ use futures::{
 #[cfg(feature = "tokio")]
 use rideout::time::TokioSleep;
 use rideout::{
-    Activation, BoxRide, Carrier, CarrierExt, Charge, Completed, News, PointRead, Refusal,
-    RideError, RideOut, Teardown,
+    Activation, Carrier, CarrierExt, News, PointRead, Refusal, RideError, RideOut,
     carrier::{Attempt, Charges, ConcatAttempts, Defer, Trigger, Triggers},
+    ledger::Charge,
     owner::{Driver, Reached, Wave},
-    rider::{Ask, NoNews, Phases},
+    rider::{Ask, BoxRide, NoNews, Phases},
     slot::{Claim, Permit, Slot},
+    teardown::{Completed, Teardown},
 };
 
 fn is<T: Send + Sync + Unpin + 'static>() {}

@@ -19,8 +19,8 @@ use futures::{
 };
 use proptest::{collection::vec, option, prelude::*};
 use rideout::{
-    Budget, News, PointRead, PointReadError, Refusal,
-    rider::{Ask, PointReadEnd},
+    Budget, News, PointRead, Refusal,
+    rider::{Ask, PointReadEnd, PointReadError},
 };
 
 /// How often an owner is asked before its reader goes away.

@@ -8,7 +8,11 @@ use crate::support::script::{
     who::{Who, who},
 };
 use proptest::{collection::vec, prelude::*};
-use rideout::{Axis, Budget, Cause, Ledger, StreamId, Wait};
+use rideout::{
+    Budget,
+    activation::StreamId,
+    ledger::{Axis, Cause, Ledger, Wait},
+};
 
 /// A rejection, or an answer.
 fn steps() -> impl Strategy<Value = Vec<Option<Who>>> {

@@ -13,7 +13,11 @@ use crate::support::{
 };
 use futures::StreamExt;
 use proptest::{collection::vec, option, prelude::*};
-use rideout::{Budget, Cause, News, Speaker, Wait};
+use rideout::{
+    Budget, News,
+    ledger::{Cause, Wait},
+    refusal::Speaker,
+};
 
 /// What an owner says to one ask.
 #[derive(Clone, Debug)]

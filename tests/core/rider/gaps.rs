@@ -11,7 +11,7 @@ use crate::support::{
     words::{by, by_route, not_found, tag},
 };
 use futures::{StreamExt, stream};
-use rideout::{Budget, Kind, News, Phase, Refusal, RideOut};
+use rideout::{Budget, Kind, News, Refusal, RideOut, rider::Phase};
 
 fn numbered(owner: &Owner) -> Rider {
     numbering(owner).build()

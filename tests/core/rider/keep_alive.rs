@@ -24,7 +24,9 @@ use crate::support::{
 };
 use futures::{StreamExt, channel::mpsc, stream};
 use rideout::{
-    Activation, Budget, Cause, Kind, News, Refusal, RideOut, StreamId,
+    Activation, Budget, Kind, News, Refusal, RideOut,
+    activation::StreamId,
+    ledger::Cause,
     rider::{Beat, Nudger, Phase},
     time::Timer,
 };

@@ -8,7 +8,8 @@ use crate::support::{
 };
 use futures::{StreamExt, channel::mpsc, stream};
 use rideout::{
-    Budget, Cause, News, Refusal, RideOut,
+    Budget, News, Refusal, RideOut,
+    ledger::Cause,
     rider::{Answer, Ask},
 };
 use tokio::time::{Instant, sleep};

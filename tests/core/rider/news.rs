@@ -8,7 +8,10 @@ use crate::support::{
     words::{by, by_route, tag},
 };
 use futures::{StreamExt, stream};
-use rideout::{Budget, Charge, Key, News};
+use rideout::{
+    Budget, News,
+    ledger::{Charge, Key},
+};
 
 fn ended(at: u64, digits: &str) -> (u64, News) {
     (at, News::Ended((!digits.is_empty()).then(|| tag(digits))))
@@ -251,6 +254,6 @@ async fn a_completion_that_is_re_asked_for_is_bounded_like_any_rejection() {
     let mut rider =
         owner.builder().re_ask_on_completion().budget(Budget::new().pace(ms(200))).build();
     let seen = watch(&owner, &mut rider, 9_000).await;
-    assert_eq!(seen[0], (600, Seen::GaveUp(rideout::Cause::Untagged)));
+    assert_eq!(seen[0], (600, Seen::GaveUp(rideout::ledger::Cause::Untagged)));
     assert_eq!(owner.times(), [0, 200, 400, 600]);
 }

@@ -14,7 +14,12 @@ use std::{
 };
 
 use futures::{Stream, StreamExt, TryStreamExt, stream};
-use rideout::{Budget, Closing, PointRead, Refusal, RideOut, Seam, rider::Ask, time::Timer};
+use rideout::{
+    Budget, PointRead, Refusal, RideOut,
+    refusal::{Closing, Seam},
+    rider::Ask,
+    time::Timer,
+};
 
 /// A clock that is moved by whoever has nothing else to do.
 #[derive(Clone)]

@@ -7,7 +7,8 @@ use crate::support::{
 };
 use futures::{Stream, StreamExt, stream::FusedStream};
 use rideout::{
-    Axis, Budget, Cause, News, RideError,
+    Budget, News, RideError,
+    ledger::{Axis, Cause},
     rider::{Phase, Phases},
 };
 

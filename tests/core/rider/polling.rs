@@ -29,8 +29,10 @@ use futures::{
     stream,
 };
 use rideout::{
-    Activation, Budget, Cause, News, PointRead, Refusal, Rejection, RideOut, Teardown,
+    Activation, Budget, News, PointRead, Refusal, Rejection, RideOut,
+    ledger::Cause,
     rider::{Answer, Ask, Phase},
+    teardown::Teardown,
 };
 use tracing::Level;
 

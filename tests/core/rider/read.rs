@@ -18,9 +18,9 @@ use crate::support::{
 };
 use futures::FutureExt;
 use rideout::{
-    Budget, Kind, News, PointRead, PointReadError, Refusal, Ruling,
+    Budget, Kind, News, PointRead, Refusal, Ruling,
     diagnosis::Shape,
-    rider::{Ask, PointReadEnd},
+    rider::{Ask, PointReadEnd, PointReadError},
 };
 
 /// What the owner of a read says to one ask, so long after it.

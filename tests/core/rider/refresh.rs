@@ -8,7 +8,7 @@ use crate::support::{
     words::{by, by_route, not_found, tag},
 };
 use futures::StreamExt;
-use rideout::{Budget, Cause, Kind, News, Teardown, rider::Nudger};
+use rideout::{Budget, Kind, News, ledger::Cause, rider::Nudger, teardown::Teardown};
 
 /// Reads until `until`, and nudges at each of `nudges`.
 async fn nudged<const N: usize>(

@@ -5,7 +5,10 @@ use crate::support::{
     script::{NEVER, Owner, Reply, Seen, after, next, serve, watch},
     words::{by, by_route, not_found, tag, unnamed},
 };
-use rideout::{Axis, Budget, Cause, Kind, Wait};
+use rideout::{
+    Budget, Kind,
+    ledger::{Axis, Cause, Wait},
+};
 
 fn every(pace: u64, from: u64, count: u64) -> Vec<u64> {
     (0..count).map(|index| from + index * pace).collect()

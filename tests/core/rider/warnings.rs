@@ -22,8 +22,10 @@ use crate::support::{
 };
 use futures::StreamExt;
 use rideout::{
-    Axis, Budget, Cause, GaveUp, Key, Kind, PointRead, Refusal, RideError, carrier::End,
+    Budget, Kind, PointRead, Refusal, RideError,
+    carrier::End,
     diagnosis::Shape,
+    ledger::{Axis, Cause, GaveUp, Key},
 };
 use tracing::Level;
 

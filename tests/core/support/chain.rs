@@ -11,8 +11,9 @@ use std::{
 
 use futures::{FutureExt, Stream, channel::oneshot, future::LocalBoxFuture};
 use rideout::{
-    Activation, Address, Budget, Carrier, CarrierExt, Charge, Kind, Rejection, RideError,
+    Activation, Address, Budget, Carrier, CarrierExt, Kind, Rejection, RideError,
     carrier::{Charges, ConcatAttempts, Defer, Triggers},
+    ledger::Charge,
 };
 
 use super::ruled::Ruled;

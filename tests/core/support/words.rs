@@ -1,6 +1,9 @@
 //! The words of the cases: who refuses, and with what.
 
-use rideout::{Activation, Closing, Refusal, Seam};
+use rideout::{
+    Activation, Refusal,
+    refusal::{Closing, Seam},
+};
 
 use super::hand_clock::address;
 

@@ -25,7 +25,7 @@ use self::support::{
 };
 use futures::{Stream, StreamExt, stream::FusedStream};
 use harness::{After, Case, keeps, keeps_as_a_future, outlives_panics};
-use rideout::StreamId;
+use rideout::activation::StreamId;
 use rideout_mesh::{Mesh, Subscription};
 use tokio::{
     runtime::{self, Runtime},

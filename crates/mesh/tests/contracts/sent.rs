@@ -2,7 +2,7 @@
 
 use std::marker::PhantomPinned;
 
-use rideout::{Address, StreamId};
+use rideout::{Address, activation::StreamId};
 use rideout_mesh::{Changes, Mesh, NewsStream, Subscription};
 
 use crate::support::hand_clock::address;

@@ -13,7 +13,7 @@ use example::{
     report::{Figures, Table},
     roll::Place,
 };
-use rideout::Axis;
+use rideout::ledger::Axis;
 use serde_json::{Value, json};
 
 fn args(line: &str) -> impl Iterator<Item = OsString> {

@@ -9,8 +9,10 @@ use std::{
 
 use futures::{FutureExt, StreamExt, TryStreamExt, future::join_all, stream::FusedStream};
 use rideout::{
-    Activation, Address, Classify, Closing, Kind, News, Refusal, Rejection, RideError, Ruling,
-    Seam, Speaker, StreamId, ledger::Key, refusal::answered_by,
+    Activation, Address, Classify, Kind, News, Refusal, Rejection, RideError, Ruling,
+    activation::StreamId,
+    ledger::Key,
+    refusal::{Closing, Seam, Speaker, answered_by},
 };
 use rideout_mesh::{FaultGuard, Mesh, NewsStream, Subscription, Update};
 use tokio::{

@@ -1,7 +1,7 @@
 //! A subscription that was dropped is forgotten, whether or not anything is ever written; so is a listener,
 //! whether or not there is ever news.
 
-use rideout::{Address, StreamId};
+use rideout::{Address, activation::StreamId};
 use rideout_mesh::Mesh;
 
 const SUBSCRIPTIONS: usize = 20_000;

@@ -1,7 +1,7 @@
 //! The walk of R2 on the mesh: at each seam an owner of the mesh is made to refuse, and what it says is
 //! recognised (R3, R4); a beat is not answered (C30).
 
-use rideout::{Party, Seam};
+use rideout::refusal::{Party, Seam};
 
 use crate::{
     recognised::{Said, is_recognised},

@@ -19,11 +19,14 @@ use futures::{
     stream::{FusedStream, Pending},
 };
 use rideout::{
-    Activation, Address, Axis, Budget, Cause, Charge, Classify, GaveUp, Key, Kind, Ledger, News,
-    Phase, Refusal, Rejection, RideError, RideOut, Ruling, Seam, StreamId,
+    Activation, Address, Budget, Classify, Kind, News, Refusal, Rejection, RideError, RideOut,
+    Ruling,
+    activation::StreamId,
     carrier::End,
+    ledger::{Axis, Cause, Charge, GaveUp, Key, Ledger},
     owner::{Disposing, Lifecycle, Message, ReplyPath},
-    rider::{NoJoin, NoNews, Nudger, RideOutBuilder, Source},
+    refusal::Seam,
+    rider::{NoJoin, NoNews, Nudger, Phase, RideOutBuilder, Source},
     time::TokioTimer,
 };
 use rideout_mesh::{FaultGuard, Mesh, NewsStream, Subscription, Update};

@@ -2,7 +2,11 @@
 
 use std::collections::HashMap;
 
-use rideout::{Activation, Axis, Cause, Key, Rejection, Speaker};
+use rideout::{
+    Activation, Rejection,
+    ledger::{Axis, Cause, Key},
+    refusal::Speaker,
+};
 
 use super::{run::Counted, script::Limits};
 

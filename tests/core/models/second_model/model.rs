@@ -22,7 +22,7 @@ mod news;
 
 use std::{collections::VecDeque, time::Duration};
 
-use rideout::{Activation, Cause, News, Rejection};
+use rideout::{Activation, News, Rejection, ledger::Cause};
 
 use super::{
     accounts::{Accounts, Charge},

@@ -1,6 +1,6 @@
 //! What does a point read do, by the rules alone (`R28`, `R29`)? Without arrivals: no world has them.
 
-use rideout::{Activation, Kind, Speaker};
+use rideout::{Activation, Kind, refusal::Speaker};
 
 use super::{
     script::{Part, Says, Script},

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use futures::{Stream, StreamExt, stream};
 use rideout::{
-    Budget, Charge, Classify, News, Refusal, RideError, RideOut, Ruling,
+    Budget, Classify, News, Refusal, RideError, RideOut, Ruling,
+    ledger::Charge,
     rider::{Nudger, Phase},
 };
 use tracing::Level;

@@ -2,7 +2,11 @@
 
 use std::fmt;
 
-use rideout::{Activation, Axis, Cause, GaveUp, Key, Kind, Speaker};
+use rideout::{
+    Activation, Kind,
+    ledger::{Axis, Cause, GaveUp, Key},
+    refusal::Speaker,
+};
 
 /// Everything that can be seen of one run. Times are milliseconds.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::{bool::weighted, collection::vec, option, prelude::*, sample::select};
-use rideout::{Activation, Kind, News, Party, Refusal};
+use rideout::{Activation, Kind, News, Refusal, refusal::Party};
 
 use super::script::{Answer, Answers, Limits, NEVER, Part, Says, Script};
 use crate::support::{

@@ -1,6 +1,9 @@
 //! Is a refusal a promise, and who gave it (`R1`, `R3`–`R5`)?
 
-use rideout::{Activation, Kind, Party, Refusal, Speaker};
+use rideout::{
+    Activation, Kind, Refusal,
+    refusal::{Party, Speaker},
+};
 
 const OVER: &str = " is shutting down";
 const MARKER: &str = "activation #";

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use rideout::{Activation, Key, Speaker};
+use rideout::{Activation, ledger::Key, refusal::Speaker};
 use serde_json::{Value, json};
 
 use super::super::world::{self, Reply, Rider, World};

@@ -22,8 +22,10 @@ use futures::{
     stream,
 };
 use rideout::{
-    Activation, Cause, Charge, Classify, Kind, News, Refusal, RideError, RideOut, Ruling, StreamId,
+    Activation, Classify, Kind, News, Refusal, RideError, RideOut, Ruling,
+    activation::StreamId,
     carrier::End,
+    ledger::{Cause, Charge},
     rider::{Answer, Ask, NoJoin, NoNews, RideOutBuilder},
 };
 use tokio::time::Instant;
