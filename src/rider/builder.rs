@@ -36,6 +36,9 @@ use crate::{
 /// use futures::{TryStreamExt, stream};
 /// use rideout::{Budget, Refusal, RideOut};
 ///
+/// # #[cfg(not(feature = "tokio"))]
+/// # fn main() {}
+/// # #[cfg(feature = "tokio")]
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut prices = RideOut::builder("prices/eur".parse()?, |_| async {
@@ -181,6 +184,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// use futures::{TryStreamExt, stream};
     /// use rideout::{Refusal, RideOut, refusal::{Closing, Seam}, teardown::Teardown};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let address: rideout::Address = "prices/eur".parse()?;
@@ -228,6 +234,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// use futures::{TryStreamExt, stream};
     /// use rideout::{Budget, News, Refusal, RideOut};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let address: rideout::Address = "prices/eur".parse()?;
@@ -264,6 +273,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// use futures::{TryStreamExt, stream};
     /// use rideout::{Budget, Refusal, RideError, RideOut, ledger::Cause};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let address: rideout::Address = "prices/eur".parse()?;
@@ -308,6 +320,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     ///     }
     /// }
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let mut prices = RideOut::builder("prices/eur".parse()?, |ask| async move {
@@ -382,6 +397,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// use futures::{TryStreamExt, stream};
     /// use rideout::{Refusal, RideOut};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let mut asked_for = RideOut::new("x".parse()?, |ask| async move {
