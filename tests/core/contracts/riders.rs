@@ -240,6 +240,7 @@ fn phases_keep_what_streams_keep() {
     rides(Rider::phases);
 }
 
+#[cfg(feature = "tokio")]
 #[test]
 fn a_box_keeps_what_streams_keep() {
     let rider = || {
