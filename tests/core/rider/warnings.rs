@@ -34,14 +34,14 @@ async fn gives_up(owner: &Owner, budget: Budget) -> (GaveUp, Option<Refusal>, He
     let heard = Heard::begin();
     let mut rider = owner.builder().budget(budget).build();
     for _ in 0..100_000 {
-        match next(&mut rider).await.map(|it| it.map_err(RideError::into_end)) {
-            Some(Ok(_)) => {}
-            Some(Err(End::GaveUp { report, last })) => {
-                assert!(next(&mut rider).await.is_none(), "then the end");
-                return (report, last, heard);
-            }
-            ended => panic!("no give-up: {ended:?}"),
-        }
+        let ended = match next(&mut rider).await {
+            Some(Ok(_)) => continue,
+            Some(Err(error)) => error.into_end(),
+            None => panic!("it completes"),
+        };
+        let End::GaveUp { report, last } = ended else { panic!("no give-up: {ended:?}") };
+        assert!(next(&mut rider).await.is_none(), "then the end");
+        return (report, last, heard);
     }
     panic!("it rides for ever");
 }
