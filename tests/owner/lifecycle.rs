@@ -1,5 +1,5 @@
 //! `Lifecycle` (R37, R40, R43, R45) by itself: levels, the freeze, words, and who hears of them. Its
-//! driver is in `owner_tear_down.rs`, what it leaves behind in `owner_leaves_nothing.rs`.
+//! driver is in `driver.rs`, what it leaves behind in `leaves_nothing.rs`.
 
 use std::{
     collections::BTreeSet,

@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::contracts::harness::{
-    After, Case, Feed, Strict, Turns, is_bounded, is_bounded_as_a_future, keeps, keeps_as_a_future,
+    After, Case, Feed, Strict, keeps, keeps_as_a_future, keeps_as_a_future_then,
 };
 use crate::support::{
     hand_clock::{Clock, Count, address, ms},
@@ -318,7 +318,7 @@ fn a_read_keeps_what_futures_keep() {
         (ms(0), vec![]),
     ];
     for (deadline, happens) in ends {
-        keeps_as_a_future(After::Pending, || {
+        keeps_as_a_future_then(After::Pending, || {
             let world = World::new();
             let asking = world.clone();
             let read = PointRead::builder(address(), move |_| asking.asked())
@@ -335,7 +335,7 @@ fn a_read_keeps_what_futures_keep() {
 #[cfg(feature = "tokio")]
 #[test]
 fn a_sleep_of_tokio_s_keeps_what_futures_keep() {
-    keeps_as_a_future(After::Unsaid, || {
+    keeps_as_a_future(|| {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_time().start_paused(true).build().expect("a runtime");
         let sleep = {

@@ -22,7 +22,7 @@ use crate::support::{
 };
 use futures::StreamExt;
 use rideout::{
-    Budget, Kind, PointRead, Refusal, RideError,
+    Budget, Kind, PointRead, Refusal,
     carrier::End,
     diagnosis::Shape,
     ledger::{Axis, Cause, GaveUp, Key},

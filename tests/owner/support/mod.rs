@@ -11,3 +11,5 @@ pub(crate) mod heard;
 pub(crate) mod paused;
 #[path = "../../support/recognised.rs"]
 pub(crate) mod recognised;
+#[path = "../../support/task.rs"]
+pub(crate) mod task;
