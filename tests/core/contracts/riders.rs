@@ -10,9 +10,7 @@ use std::{
     rc::Rc,
 };
 
-use crate::contracts::harness::{
-    After, Case, Feed, Strict, keeps, keeps_as_a_future, keeps_as_a_future_then,
-};
+use crate::contracts::harness::{After, Case, Feed, Strict, keeps, keeps_as_a_future_then};
 use crate::support::{
     hand_clock::{Clock, Count, address, ms},
     strict::{self, Hasty},
@@ -335,7 +333,7 @@ fn a_read_keeps_what_futures_keep() {
 #[cfg(feature = "tokio")]
 #[test]
 fn a_sleep_of_tokio_s_keeps_what_futures_keep() {
-    keeps_as_a_future(|| {
+    crate::contracts::harness::keeps_as_a_future(|| {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_time().start_paused(true).build().expect("a runtime");
         let sleep = {
