@@ -37,6 +37,9 @@ use crate::{
 /// use futures::{TryStreamExt, stream};
 /// use rideout::{Budget, Refusal, RideOut};
 ///
+/// # #[cfg(not(feature = "tokio"))]
+/// # fn main() {}
+/// # #[cfg(feature = "tokio")]
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut prices = RideOut::builder("prices/eur".parse()?, |_| async {
@@ -87,6 +90,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// use futures::{TryStreamExt, stream};
     /// use rideout::{Refusal, RideOut, refusal::{Closing, Seam}, teardown::Teardown};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let address: rideout::Address = "prices/eur".parse()?;
@@ -134,6 +140,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// use futures::{TryStreamExt, stream};
     /// use rideout::{Budget, News, Refusal, RideOut};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let address: rideout::Address = "prices/eur".parse()?;
@@ -170,6 +179,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// use futures::{TryStreamExt, stream};
     /// use rideout::{Budget, Refusal, RideError, RideOut, ledger::Cause};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let address: rideout::Address = "prices/eur".parse()?;
@@ -214,6 +226,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     ///     }
     /// }
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let mut prices = RideOut::builder("prices/eur".parse()?, |ask| async move {
@@ -288,6 +303,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// use futures::{TryStreamExt, stream};
     /// use rideout::{Refusal, RideOut};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let mut asked_for = RideOut::new("x".parse()?, |ask| async move {

@@ -34,10 +34,12 @@ async fn gives_up(owner: &Owner, budget: Budget) -> (GaveUp, Option<Refusal>, He
     let heard = Heard::begin();
     let mut rider = owner.builder().budget(budget).build();
     for _ in 0..100_000 {
-        let Err(error) = next(&mut rider).await.expect("no end before the give-up") else {
-            continue;
+        let ended = match next(&mut rider).await {
+            Some(Ok(_)) => continue,
+            Some(Err(error)) => error.into_end(),
+            None => panic!("it completes"),
         };
-        let End::GaveUp { report, last } = error.into_end() else { panic!("a verdict") };
+        let End::GaveUp { report, last } = ended else { panic!("no give-up: {ended:?}") };
         assert!(next(&mut rider).await.is_none(), "then the end");
         return (report, last, heard);
     }
