@@ -72,7 +72,7 @@ pub enum Ruling {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say whether it is a promise or a verdict",
     label = "the error type of the ask and its stream must implement `Classify`",
-    note = "implement `rideout::Classify` for it, or classify it by a function: `RideOut::builder(address, ask).classify(function).build()`"
+    note = "implement `rideout::Classify` for it, or classify it by a function: the builders of riders and reads have `.classify(function)`, and a chain has `concat_attempts_by`"
 )]
 pub trait Classify: fmt::Display {
     /// Returns what the error means to one who asked `asked`.

@@ -18,9 +18,11 @@
 //!
 //! ```
 //! # #[cfg(feature = "tokio")] {
-//! use futures::{TryStreamExt, stream};
-//! use rideout::{Address, RideOut, refusal::{Closing, Seam}};
+//! use futures::TryStreamExt;
+//! use rideout::RideOut;
 //!
+//! # use futures::stream;
+//! # use rideout::{Address, refusal::{Closing, Seam}};
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let address: Address = "prices/eur".parse()?;

@@ -8,7 +8,7 @@
 //!
 //! | you have | take |
 //! |---|---|
-//! | something that lives for a while at an address | [`Lifecycle`]: run levels, children, its [`driver`](Lifecycle::driver) with a watchdog |
+//! | something that lives for a while at an address | [`Lifecycle`]: run levels, children, its [driver](Lifecycle::driver_on) with a watchdog |
 //! | requests that arrive | [`Message`], and [`admit`](Lifecycle::admit), [`discard`](Lifecycle::discard), [`failed`](Lifecycle::failed): who is refused, how, and who is never answered |
 //! | requests that must wait until you are ready | [`Gates`] |
 //! | subscribers | [`Subscribers`]: one registration each, numbered frames, held answers, beats, idle release |

@@ -48,7 +48,7 @@ pub use self::{
 /// One lifetime of an owner at its address.
 ///
 /// A handle: clones share one lifetime. It is told to end by [`dispose`](Lifecycle::dispose), and gets
-/// there by its [`driver`](Lifecycle::driver), which somebody must poll; parent and children
+/// there by its [driver](Lifecycle::driver_on), which somebody must poll; parent and children
 /// know each other weakly. A lifetime whose handles are all dropped before its death is that of a
 /// killed process: it says no last words, and its teardown is never completed.
 ///
@@ -245,7 +245,7 @@ impl Lifecycle {
     ///
     /// The creation of children is frozen in the whole subtree before anyone is told (`R37`). With no
     /// reply pending the owner refuses when this returns. The children are told by its
-    /// [`driver`](Lifecycle::driver), once the replies are out.
+    /// [driver](Lifecycle::driver_on), once the replies are out.
     ///
     /// # Panics
     ///

@@ -16,6 +16,8 @@ use crate::{activation::StreamId, carrier::RideError, refusal::News, time::Timer
 /// A rider of items `T` and errors `E`, in a box: a type that a field or a signature can name. Made by
 /// [`RideOut::boxed`].
 ///
+/// The rider must be `Send`, and so is its box; a box is not `Sync`.
+///
 /// It is what the rider was, with its [`phases`](BoxRide::phases), [`nudger`](BoxRide::nudger) and
 /// [`stream_id`](BoxRide::stream_id). The box costs one allocation, and an item's way one call through a
 /// pointer.

@@ -321,11 +321,12 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     }
 }
 
-impl<A: Source<P>, J: Join, N, P, T: Timer> RideOutBuilder<A, J, N, P, T> {
+impl<A: Source<P>, J: Join, N, P, T> RideOutBuilder<A, J, N, P, T> {
     /// Makes the rider. Nothing is asked before its first poll.
     pub fn build(self) -> RideOut<A, J, N, P, T>
     where
         A::Error: Classify,
+        T: Timer,
     {
         let RideOutBuilder { given, join, news, timer, .. } = self;
         RideOut::given(given, A::Error::classify, join, news, timer)
@@ -336,11 +337,13 @@ impl<A, J, N, P, T> RideOutBuilder<A, J, N, P, T, fn(&A::Error, &Address) -> Rul
 where
     A: Source<P>,
     J: Join,
-    T: Timer,
 {
     /// Makes the rider, whose errors are classified by the function that it was given. Nothing is asked
     /// before its first poll.
-    pub fn build(self) -> RideOut<A, J, N, P, T> {
+    pub fn build(self) -> RideOut<A, J, N, P, T>
+    where
+        T: Timer,
+    {
         let RideOutBuilder { given, join, news, timer, classify } = self;
         RideOut::given(given, classify, join, news, timer)
     }

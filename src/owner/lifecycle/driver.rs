@@ -18,7 +18,7 @@ use crate::{
     unwind::{FirstPanic, poll_and_clear},
 };
 
-/// Future for the [`Lifecycle::driver`] method: drives a lifetime to its end, phase by phase.
+/// Future for the [`Lifecycle::driver_on`] method: drives a lifetime to its end, phase by phase.
 ///
 /// | phase | waits for | at most |
 /// |---|---|---|
@@ -42,7 +42,7 @@ use crate::{
 /// # Cancel safety
 ///
 /// The end itself is the lifetime's: dropped, it stops at the level it has reached, `on_end` is lost, and
-/// another [`driver`](Lifecycle::driver) goes on from there, with limits that begin anew.
+/// another [driver](Lifecycle::driver_on) goes on from there, with limits that begin anew.
 ///
 /// # Examples
 ///
@@ -326,7 +326,9 @@ impl Lifecycle {
         self.driver_on(TokioTimer, on_end)
     }
 
-    /// Returns the [`driver`](Lifecycle::driver) that takes its time from `timer`, whichever that is.
+    /// Returns the future that drives this lifetime to its end, by the time of `timer`.
+    ///
+    /// With the feature `tokio` there is also `driver`, which goes by tokio's clock.
     pub fn driver_on<T: Timer, F: Future<Output = ()>>(&self, timer: T, on_end: F) -> Driver<F, T> {
         Driver::new(self, timer, on_end)
     }

@@ -197,13 +197,14 @@ impl<A, N, T, C> PointReadBuilder<A, N, T, C> {
     }
 }
 
-impl<A, N, T: Timer> PointReadBuilder<A, N, T> {
+impl<A, N, T> PointReadBuilder<A, N, T> {
     /// Makes the read. Nothing is asked before its first poll.
     pub fn build<Fut, V, E>(self) -> PointRead<A, Fut, E, N, T>
     where
         A: FnMut(Ask) -> Fut,
         Fut: Future<Output = Result<V, E>>,
         E: Classify,
+        T: Timer,
     {
         let classify: fn(&E, &Address) -> Ruling = E::classify;
         let PointReadBuilder { address, ask, deadline, budget, news, timer, .. } = self;
@@ -211,13 +212,14 @@ impl<A, N, T: Timer> PointReadBuilder<A, N, T> {
     }
 }
 
-impl<A, E, N, T: Timer> PointReadBuilder<A, N, T, fn(&E, &Address) -> Ruling> {
+impl<A, E, N, T> PointReadBuilder<A, N, T, fn(&E, &Address) -> Ruling> {
     /// Makes the read, whose errors are classified by the function that it was given. Nothing is asked
     /// before its first poll.
     pub fn build<Fut, V>(self) -> PointRead<A, Fut, E, N, T>
     where
         A: FnMut(Ask) -> Fut,
         Fut: Future<Output = Result<V, E>>,
+        T: Timer,
     {
         let PointReadBuilder { address, ask, deadline, budget, news, timer, classify } = self;
         let state = State::new(ask, address, deadline, budget, classify);
