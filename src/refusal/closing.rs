@@ -93,7 +93,7 @@ impl Closing {
 
         Refusal {
             activation: self.activation.clone(),
-            ..Refusal::new(Kind::ShuttingDown, open.refuse(&format!("{verb} {request}"), tail))
+            ..Refusal::new(Kind::ShuttingDown, open.refuse([verb, request], tail))
                 .with_speaker(Party::Owner)
                 .with_never_applied(never_applied)
         }
