@@ -26,15 +26,20 @@ use rideout::{
 type Step = (&'static str, f64, fn(u64));
 
 /// What happens to each refusal.
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     ("an owner's text, to its promise", 500.0, |times| {
+        let (asked, text) = (address(), closing().refuse(Seam::Door, "SubscribeRequest").message);
+        let refusal = Refusal::from_text(text);
+        repeat(times, || black_box(&refusal).classify(&asked));
+    }),
+    ("the same, copied out of a slice before", 700.0, |times| {
         let (asked, text) = (address(), closing().refuse(Seam::Door, "SubscribeRequest").message);
         repeat(times, || Refusal::from_text(black_box(text.as_str())).classify(&asked));
     }),
     ("the same, relayed by a host", 700.0, |times| {
         let text = closing().refuse(Seam::Door, "SubscribeRequest").message;
-        let (asked, text) = (address(), format!("Delivery to 'prices/eur' failed: {text}"));
-        repeat(times, || Refusal::from_text(black_box(text.as_str())).classify(&asked));
+        let text = format!("Delivery to 'prices/eur' failed: {text}");
+        another_text(times, &text);
     }),
     ("the text `connection refused`", 60.0, |times| another_text(times, "connection refused")),
     ("a longer text of another's", 150.0, |times| {
@@ -167,9 +172,9 @@ fn hostile(how: &str, opening: &str, part: &str, length: usize) {
     let [opening, part] = [opening, part].map(|it| it.replace('X', &path));
     let text = opening + &part.repeat(length / part.len());
 
-    // What is read and said is made beforehand.
+    // What is read and said is made beforehand: the owner's words twice, as its detail and as the request.
     let (promise, worded) = (Refusal::new(Kind::ShuttingDown, &*text), Refusal::from_text(&*text));
-    let closing = Closing::new(asked.clone()).detail(&*text);
+    let detail = text.clone();
     match how {
         "made" => {}
         "read" => {
@@ -179,7 +184,7 @@ fn hostile(how: &str, opening: &str, part: &str, length: usize) {
             black_box(answered_by(&text, &asked));
             black_box(promise.is_never_applied(&asked));
             black_box(worded.promise(&asked));
-            black_box(closing.refuse(Seam::Door, &text));
+            black_box(Closing::new(asked).detail(detail).refuse(Seam::Door, &text));
         }
     }
 }

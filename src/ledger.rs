@@ -151,7 +151,8 @@ impl Ledger {
             Axis::Activation => self.budget.activations,
             Axis::Time => self.budget.re_asks,
         };
-        let entry = self.note(Entry { rejection, axis, count, budget, wait, opened: self.opened });
+        let opened = self.opened;
+        let entry = self.note(|| Entry { rejection, axis, count, budget, wait, opened });
         if count > budget {
             return Err(self.give_up(&entry, self.cause(&entry)));
         }
@@ -159,14 +160,15 @@ impl Ledger {
     }
 
     /// Keeps the last charge, and shares it with its attempt.
-    fn note(&mut self, entry: Entry) -> Arc<Entry> {
+    #[inline(always)]
+    fn note(&mut self, entry: impl FnOnce() -> Entry) -> Arc<Entry> {
         if let Some(last) = &mut self.last
             && let Some(place) = Arc::get_mut(last)
         {
-            *place = entry;
+            *place = entry();
             return Arc::clone(last);
         }
-        Arc::clone(self.last.insert(Arc::new(entry)))
+        Arc::clone(self.last.insert(Arc::new(entry())))
     }
 
     /// Clears every count: an ask was answered (`R9`).
@@ -238,6 +240,7 @@ impl Ledger {
         self.last.as_ref().map(|entry| self.give_up(entry, Cause::Outlasted { longest }))
     }
 
+    #[cold]
     fn give_up(&self, entry: &Entry, cause: Cause) -> Box<GaveUp> {
         Box::new(GaveUp {
             stream: self.stream,
@@ -253,6 +256,7 @@ impl Ledger {
     }
 
     /// Why a charge is one too many.
+    #[cold]
     fn cause(&self, entry: &Entry) -> Cause {
         match (entry.axis, &entry.rejection.speaker) {
             (Axis::Time, Speaker::Route) => Cause::Route,

@@ -215,7 +215,8 @@ impl Refusal {
         let speaker = match self.kind {
             Some(kind) if kind.is_promise() => self.speaker(asked),
             Some(_) => return None,
-            None => self.speaker_of_text(asked)?,
+            None if sentence::may_promise(&self.message) => self.speaker_of_text(asked)?,
+            None => return None,
         };
         Some(Rejection { speaker, not_before: self.retry_after })
     }
@@ -270,15 +271,12 @@ impl Refusal {
     }
 
     /// Returns who made the promise that the text alone makes, if it makes one.
+    #[inline(never)]
     fn speaker_of_text(&self, asked: &Address) -> Option<Speaker> {
         let (message, path) = (self.message.as_str(), asked.path());
 
-        if !sentence::may_promise(message) {
-            return None;
-        }
         let own = sentence::after_banner(message, path);
-        // It stands behind the banner, where the owner says it.
-        if own.is_some_and(|rest| sentence::promises(rest) || sentence::promises(message)) {
+        if own.is_some() && sentence::promises(message) {
             return Some(self.speaker_beside(|| own));
         }
         sentence::cannot_route_to(message, path).then(|| match self.speaker {

@@ -38,6 +38,7 @@ impl Refused {
         self.first.as_ref().is_some_and(is_it)
     }
 
+    #[cold]
     /// Adds one that has not refused.
     pub(super) fn insert(&mut self, activation: Activation) {
         let refused = |activation| Repeats { activation, count: 0 };
@@ -58,6 +59,7 @@ impl Refused {
 }
 
 /// Returns where `activation` is among the others, or where it belongs.
+#[cold]
 fn place(others: &[Repeats], activation: &Activation) -> Result<usize, usize> {
     others.binary_search_by(|refused| refused.activation.cmp(activation))
 }

@@ -1,12 +1,18 @@
 //! Where words stand in a text of any kind, at the cost of a few instructions a byte.
 
-use memchr::{memchr, memmem::Finder};
+use memchr::{
+    arch::all::packedpair::HeuristicFrequencyRank,
+    memchr,
+    memmem::{Finder, FinderBuilder},
+};
+
+use super::{DOWN, HUB, MARKER, NO_WAY, PROMISE, SIDES};
 
 /// How many places may be tried in vain before a searcher is built, which costs some thousand instructions.
-const TRIES: usize = 32;
+pub(super) const TRIES: usize = 32;
 
 /// How many bytes have to lie between such places in the long run. Where they stand closer, text is hostile.
-const APART: usize = 64;
+pub(super) const APART: usize = 64;
 
 /// Finds the places of a word, one after the other.
 ///
@@ -41,25 +47,32 @@ impl<'a, const N: usize> Search<'a, N> {
     // same reason nothing cold borrows the search.
     /// Returns the next place of the word in `text`, which is the same text each time.
     #[inline(always)]
-    pub(super) fn next(&mut self, text: &str) -> Option<usize> {
-        let text = text.as_bytes();
+    pub(super) fn next(&mut self, text: &[u8]) -> Option<usize> {
         while self.searcher.is_none() {
             let rest = text.get(self.from + self.before..)?;
             // What an owner says begins with a word, and hostile text often goes on with one.
             let next = if rest.first() == Some(&self.rare) { 0 } else { memchr(self.rare, rest)? };
             let at = self.from + next;
-            self.from = at + 1;
             if stands(self.parts, &text[at..]) {
+                self.from = at + self.step();
                 return Some(at);
             }
+            self.from = at + 1;
             self.tried += 1;
             if self.tried > TRIES + at / APART {
                 self.searcher = Some(searcher(&self.parts));
             }
         }
         let at = self.from + search(self.searcher.as_deref()?, &text[self.from..])?;
-        self.from = at + 1;
+        self.from = at + self.step();
         Some(at)
+    }
+
+    /// Returns how far the next place is away at least: no word overlaps itself (invariant 2), but one with
+    /// a path may.
+    #[inline(always)]
+    fn step(&self) -> usize {
+        if N == 1 { self.length() } else { 1 }
     }
 }
 
@@ -75,7 +88,25 @@ fn stands<const N: usize>(parts: [&str; N], mut text: &[u8]) -> bool {
 
 #[cold]
 fn searcher(parts: &[&str]) -> Box<Finder<'static>> {
-    Box::new(Finder::new(parts.concat().as_bytes()).into_owned())
+    let word = parts.concat();
+    Box::new(
+        FinderBuilder::new().build_forward_with_ranker(OfAddresses, word.as_bytes()).into_owned(),
+    )
+}
+
+/// Says which bytes are rare: those of an address, and after them one of what follows it. The searcher
+/// looks for two, so that neither words about another address nor this address alone detain it.
+struct OfAddresses;
+
+impl HeuristicFrequencyRank for OfAddresses {
+    fn rank(&self, byte: u8) -> u8 {
+        let words = [HUB, DOWN, MARKER, PROMISE, NO_WAY, SIDES[0], SIDES[1]];
+        match byte {
+            b'w' => 1,
+            _ if words.iter().any(|word| word.as_bytes().contains(&byte)) => u8::MAX,
+            _ => 0,
+        }
+    }
 }
 
 #[cold]

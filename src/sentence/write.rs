@@ -1,6 +1,13 @@
 //! The formatter: what an owner, a host or a mesh says.
 
-use super::{DOWN, HUB, MARKER, NO_WAY, SIDES, Tail, search::Search};
+use std::mem;
+
+use memchr::memchr;
+
+use super::{
+    DOWN, HUB, MARKER, NO_WAY, SIDES, Tail,
+    search::{APART, Search, TRIES},
+};
 
 /// What stands between the opening of a refusal and what it refuses.
 const DASH: &str = " — ";
@@ -12,7 +19,7 @@ const LEAVING: &str = "its host is stopping";
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Open<'a> {
     pub(crate) address: &'a str,
-    /// Free text.
+    /// Free text, made [`plain`].
     pub(crate) detail: &'a str,
     /// Hex digits.
     pub(crate) tag: Option<&'a str>,
@@ -20,7 +27,7 @@ pub(crate) struct Open<'a> {
 }
 
 impl Open<'_> {
-    /// Writes the refusal of a request: `what` are the words that name both, free text like the detail.
+    /// Writes the refusal of a request: `what` are the words that name both, free text.
     pub(crate) fn refuse(&self, what: [&str; 2], tail: Tail) -> String {
         let [verb, request] = what;
         let tag = self.tag.unwrap_or_default();
@@ -36,7 +43,7 @@ impl Open<'_> {
         let opened = message.len();
         if !self.detail.is_empty() {
             message.push_str(separator(&message, opened));
-            push_plain(&mut message, [self.detail]);
+            push(&mut message, self.detail);
         }
         if self.tag.is_some() {
             message.push_str(separator(&message, opened));
@@ -51,7 +58,11 @@ impl Open<'_> {
             message.push(')');
         }
         message.push_str(DASH);
-        push_plain(&mut message, [verb, " ", request]);
+        let what = message.len();
+        push(&mut message, verb);
+        message.push(' ');
+        push(&mut message, request);
+        make_plain(&mut message, what);
         message.push_str(tail.as_str());
         message
     }
@@ -86,59 +97,61 @@ pub(crate) fn no_node(address: &str) -> String {
 ///
 /// The words stay readable: each has the case of its first letter changed, which the parser does
 /// not take for the word and which makes no other word of its surroundings.
-pub(crate) fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    push_plain(&mut plain, [text]);
-    plain
+pub(crate) fn plain(text: impl Into<String>) -> String {
+    let mut text = text.into();
+    make_plain(&mut text, 0);
+    text
 }
 
-/// Writes the parts of a free text one behind the other, as [`plain`] has it.
-fn push_plain<const N: usize>(message: &mut String, parts: [&str; N]) {
-    let from = message.len();
-    parts.iter().for_each(|part| blocks(part).for_each(|block| message.push_str(block)));
-
+/// Makes [`plain`] what stands in `message` from `from` on.
+fn make_plain(message: &mut String, from: usize) {
     // Nearly all texts have nothing of the kind.
     let seen = Seen::of(&message.as_bytes()[from..]);
-    // Control characters first: a line end may become the space that completes a word.
-    if seen.unusual {
-        message.truncate(from);
-        parts.iter().for_each(|part| push_in_one_line(message, part));
-    }
-    if seen.lettered {
-        change_words(&mut message[from..]);
+    if seen.unusual || seen.lettered {
+        change(message, from, &seen);
     }
 }
 
-/// Writes `text` with a space in the place of each control character.
+/// Changes what may not stand in `message` from `from` on, in place.
 #[cold]
-fn push_in_one_line(message: &mut String, text: &str) {
-    for block in blocks(text) {
-        if !block.is_ascii() {
-            message.extend(block.chars().map(|it| if it.is_control() { ' ' } else { it }));
-            continue;
+fn change(message: &mut String, from: usize, seen: &Seen) {
+    // Control characters first: a line end may become the space that completes a word.
+    if seen.unusual {
+        // Where one has two bytes, this is the first.
+        if memchr(0xC2, &message.as_bytes()[from..]).is_some() {
+            let spaced = message[from..].replace(|it: char| !it.is_ascii() && it.is_control(), " ");
+            message.truncate(from);
+            message.push_str(&spaced);
         }
-        let mut spaced = [b' '; BLOCK];
-        for (to, from) in spaced.iter_mut().zip(block.bytes()) {
-            *to = if from.is_ascii_control() { b' ' } else { from };
-        }
-        message.push_str(&String::from_utf8_lossy(&spaced[..block.len()]));
+        bytewise(message, from, |text| {
+            text.iter_mut().for_each(|it| *it = if it.is_ascii_control() { b' ' } else { *it });
+        });
+    }
+    if seen.lettered {
+        change_words(message, from);
     }
 }
 
 /// Changes the case of a letter in each word of a refusal. It is in no other word, so their order does
 /// not matter.
-#[cold]
-fn change_words(text: &mut str) {
+fn change_words(message: &mut String, from: usize) {
     let mut hubs = Search::new([HUB], b'H', 0);
-    while let Some(at) = hubs.next(text) {
-        text[at..=at].make_ascii_lowercase();
+    let mut found = 0;
+    while let Some(at) = hubs.next(&message.as_bytes()[from..]) {
+        found += 1;
+        if found > TRIES + at / APART {
+            bytewise(message, from + at, change_hubs);
+            break;
+        }
+        message[from + at..=from + at].make_ascii_lowercase();
     }
+    let text = &mut message[from..];
     let mut downs = Search::new([DOWN], b'w', DOWN.len() - 2);
-    while let Some(at) = downs.next(text) {
+    while let Some(at) = downs.next(text.as_bytes()) {
         text[at + 1..=at + 1].make_ascii_uppercase();
     }
     let mut markers = Search::new([MARKER], b'#', MARKER.len() - 1);
-    while let Some(at) = markers.next(text) {
+    while let Some(at) = markers.next(text.as_bytes()) {
         text[at..=at].make_ascii_uppercase();
     }
 
@@ -146,30 +159,48 @@ fn change_words(text: &mut str) {
     if text.starts_with(&DOWN[1..]) {
         text[..1].make_ascii_uppercase();
     }
-    if text.ends_with(&HUB[..HUB.len() - 1]) {
+    if text.ends_with(HUB.trim_end()) {
         let at = text.len() + 1 - HUB.len();
         text[at..=at].make_ascii_lowercase();
+    }
+}
+
+/// Changes characters of ASCII for other such ones, in what stands in `message` from `from` on.
+fn bytewise(message: &mut String, from: usize, change: impl FnOnce(&mut [u8])) {
+    let mut bytes = mem::take(message).into_bytes();
+    change(&mut bytes[from..]);
+    *message = String::from_utf8(bytes).expect("characters of ASCII stand for such ones");
+}
+
+/// Changes the case of every word that opens a banner. It is so short that all places are compared, many
+/// at once.
+fn change_hubs(text: &mut [u8]) {
+    let &[h, u, b, space] = HUB.as_bytes() else { return };
+    for at in 0..text.len().saturating_sub(HUB.len() - 1) {
+        let [first, second, third, fourth] = [text[at], text[at + 1], text[at + 2], text[at + 3]];
+        let stands = (first == h) & (second == u) & (third == b) & (fourth == space);
+        text[at] = if stands { first.to_ascii_lowercase() } else { first };
     }
 }
 
 /// How many bytes are written in one step.
 const BLOCK: usize = 256;
 
-/// Returns the blocks of a text, one behind the other.
-fn blocks(mut text: &str) -> impl Iterator<Item = &str> {
-    std::iter::from_fn(move || {
+/// Writes `text` behind `message`.
+fn push(message: &mut String, mut text: &str) {
+    while !text.is_empty() {
         let mut end = text.len().min(BLOCK);
         while !text.is_char_boundary(end) {
             end -= 1;
         }
         let (block, rest) = text.split_at(end);
+        message.push_str(block);
         text = rest;
-        Some(block).filter(|block| !block.is_empty())
-    })
+    }
 }
 
 /// How many bytes are looked at in one step.
-const LANES: usize = 16;
+const LANES: usize = 32;
 
 /// What a text may hold.
 struct Seen {
