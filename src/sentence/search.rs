@@ -43,11 +43,11 @@ impl<'a, const N: usize> Search<'a, N> {
         self.parts.iter().map(|part| part.len()).sum()
     }
 
-    // Inlined wherever it is used: there the word is known, and compared in a few instructions. For the
-    // same reason nothing cold borrows the search.
     /// Returns the next place of the word in `text`, which is the same text each time.
     #[inline(always)]
     pub(super) fn next(&mut self, text: &[u8]) -> Option<usize> {
+        // Inlined wherever it is used: there the word is known, and compared in a few instructions. For
+        // the same reason nothing cold borrows the search.
         while self.searcher.is_none() {
             let rest = text.get(self.from + self.before..)?;
             // What an owner says begins with a word, and hostile text often goes on with one.
@@ -100,14 +100,25 @@ struct OfAddresses;
 
 impl HeuristicFrequencyRank for OfAddresses {
     fn rank(&self, byte: u8) -> u8 {
-        let words = [HUB, DOWN, MARKER, PROMISE, NO_WAY, SIDES[0], SIDES[1]];
-        match byte {
-            b'w' => 1,
-            _ if words.iter().any(|word| word.as_bytes().contains(&byte)) => u8::MAX,
-            _ => 0,
-        }
+        RANKS[usize::from(byte)]
     }
 }
+
+const RANKS: [u8; 256] = {
+    let mut ranks = [0; 256];
+    let words = [HUB, DOWN, MARKER, PROMISE, NO_WAY, SIDES[0], SIDES[1]];
+    let mut word = 0;
+    while word < words.len() {
+        let mut at = 0;
+        while at < words[word].len() {
+            ranks[words[word].as_bytes()[at] as usize] = u8::MAX;
+            at += 1;
+        }
+        word += 1;
+    }
+    ranks[b'w' as usize] = 1;
+    ranks
+};
 
 #[cold]
 fn search(searcher: &Finder<'_>, text: &[u8]) -> Option<usize> {

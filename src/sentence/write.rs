@@ -116,13 +116,12 @@ fn make_plain(message: &mut String, from: usize) {
 #[cold]
 fn change(message: &mut String, from: usize, seen: &Seen) {
     // Control characters first: a line end may become the space that completes a word.
-    if seen.unusual {
-        // Where one has two bytes, this is the first.
-        if memchr(0xC2, &message.as_bytes()[from..]).is_some() {
-            let spaced = message[from..].replace(|it: char| !it.is_ascii() && it.is_control(), " ");
-            message.truncate(from);
-            message.push_str(&spaced);
-        }
+    let holds = |byte| memchr(byte, &message.as_bytes()[from..]).is_some();
+    // Where one has two bytes, this is the first of them.
+    if seen.unusual && holds(0xC2) {
+        let text = message.split_off(from);
+        message.extend(text.chars().map(|it| if it.is_control() { ' ' } else { it }));
+    } else if seen.unusual && (seen.lowest < b' ' || holds(0x7F)) {
         bytewise(message, from, |text| {
             text.iter_mut().for_each(|it| *it = if it.is_ascii_control() { b' ' } else { *it });
         });
@@ -204,6 +203,7 @@ const LANES: usize = 32;
 
 /// What a text may hold.
 struct Seen {
+    lowest: u8,
     /// Anything but the plain characters of ASCII: a control character, or one of several bytes.
     unusual: bool,
     /// A letter of each word of a refusal.
@@ -230,6 +230,7 @@ impl Seen {
         let lowest = lowest.into_iter().fold(0xFF, u8::min);
         let highest = highest.into_iter().fold(0, u8::max);
         Seen {
+            lowest,
             unusual: lowest < b' ' || highest > b'~',
             lettered: letters.into_iter().fold(false, |is, letter| is | letter),
         }
