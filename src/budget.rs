@@ -166,6 +166,9 @@ impl Budget {
     /// use futures::{StreamExt, stream};
     /// use rideout::{Budget, Refusal, RideOut};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let dies = RideOut::builder("prices/eur".parse()?, |_| async {
@@ -195,6 +198,9 @@ impl Budget {
     /// use futures::{TryStreamExt, stream};
     /// use rideout::{Budget, Refusal, RideError, RideOut, ledger::Cause};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let address: rideout::Address = "prices/eur".parse()?;

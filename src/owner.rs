@@ -49,6 +49,9 @@
 //!     }
 //! }
 //!
+//! # #[cfg(not(feature = "tokio"))]
+//! # fn main() {}
+//! # #[cfg(feature = "tokio")]
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let address: Address = "prices/eur".parse()?;

@@ -4,9 +4,6 @@ use std::{ffi::OsString, num::ParseIntError, ops::Range};
 
 use lexopt::Arg;
 
-pub(crate) const USAGE: &str =
-    "usage: chaos [--hosts N] [--addresses N] [--readers N] [--seed N | --seed A..B] [--faults N]";
-
 /// How large a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {

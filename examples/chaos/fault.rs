@@ -80,12 +80,10 @@ impl fmt::Display for Fault {
 
 /// What makes a fault last.
 #[derive(Debug)]
-#[expect(dead_code, reason = "held, and dropped")]
 pub(crate) enum Held {
-    Guard(FaultGuard<u64>),
-    /// Of the host that is away.
-    Host(FaultGuard<u64>, String),
-    Wave(Wave),
+    Guard { _guard: FaultGuard<u64> },
+    Host { away: String, _guard: FaultGuard<u64> },
+    Wave { _wave: Wave },
     Nothing,
 }
 
@@ -160,7 +158,7 @@ impl<'a> Faults<'a> {
                 && self
                     .held
                     .values()
-                    .any(|held| matches!(held, Held::Host(_, away) if *away == host))
+                    .any(|held| matches!(held, Held::Host { away, .. } if *away == host))
             {
                 let after = self.began.elapsed().as_secs_f64();
                 let told = format!("{address}: started on {host}, which is away, after {after} s");
@@ -193,7 +191,10 @@ impl<'a> Faults<'a> {
             let lasting = self.lasting();
             let (whom, held) = if what.is_of_host() {
                 let host = &self.hosts[self.rng.usize(..self.hosts.len())];
-                (host.clone(), Some(Held::Host(self.meet_host(what, host), host.clone())))
+                (
+                    host.clone(),
+                    Some(Held::Host { away: host.clone(), _guard: self.meet_host(what, host) }),
+                )
             } else {
                 let address = &self.addresses[self.rng.usize(..self.addresses.len())];
                 (address.to_string(), self.meet_address(what, address))
@@ -224,7 +225,7 @@ impl<'a> Faults<'a> {
             What::Kill => return mesh.kill(address).map(|_| Held::Nothing),
             What::Recycle => return self.told(address, mesh.recycle(address)),
             What::Dispose => return self.told(address, mesh.dispose(address)),
-            What::Land => return Some(Held::Wave(self.land(address))),
+            What::Land => return Some(Held::Wave { _wave: self.land(address) }),
             What::HoldRoute => {
                 let guard = mesh.hold_route(address)?;
                 match self.rng.u8(..4) {
@@ -247,7 +248,7 @@ impl<'a> Faults<'a> {
             What::DropGoodbyes => mesh.drop_goodbyes(address),
             _ => mesh.silence_feed(address),
         };
-        Some(Held::Guard(guard))
+        Some(Held::Guard { _guard: guard })
     }
 
     fn told(&mut self, address: &Address, ends: Option<Activation>) -> Option<Held> {

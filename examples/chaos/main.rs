@@ -19,18 +19,21 @@
 //! | `stuck` | readers, writers and owners that got nowhere within the time that the rules give |
 //! | `leaked` | tasks left when all is dropped, and bytes when it is done a second time |
 
-pub(crate) mod args;
-pub(crate) mod fault;
-pub(crate) mod outcome;
-pub(crate) mod probe;
-pub(crate) mod reader;
-pub(crate) mod run;
-pub(crate) mod writer;
+mod args;
+mod fault;
+mod outcome;
+mod probe;
+mod reader;
+mod run;
+mod writer;
 
 use std::process::ExitCode;
 
-use args::{Args, Size, USAGE};
+use args::{Args, Size};
 use outcome::Counts;
+
+const USAGE: &str =
+    "usage: chaos [--hosts N] [--addresses N] [--readers N] [--seed N | --seed A..B] [--faults N]";
 
 fn main() -> ExitCode {
     let args = match Args::parse(std::env::args_os().skip(1)) {
@@ -44,7 +47,7 @@ fn main() -> ExitCode {
     // What is made once in a process is not left over from a run.
     run::run(Size { faults: args.size.faults.min(100), ..args.size }, args.seeds.start);
     for seed in args.seeds {
-        let counts = measured(args.size, seed);
+        let counts = run::measured(args.size, seed);
         sums.add(counts);
         if !counts.is_clean() {
             println!("seed {seed} failed:\n{}", run::run(args.size, seed));
@@ -52,12 +55,4 @@ fn main() -> ExitCode {
     }
     println!("{}", serde_json::to_string(&sums).expect("numbers"));
     if sums.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-/// Runs a seed, and counts what it leaves behind.
-pub(crate) fn measured(size: Size, seed: u64) -> Counts {
-    let mut counts = Counts::default();
-    let held = allocation_counter::measure(|| counts = run::run(size, seed).counts());
-    counts.leaked += usize::try_from(held.bytes_current).unwrap_or(0);
-    counts
 }

@@ -16,7 +16,7 @@ use tokio::{
 use super::{
     args::Size,
     fault::Faults,
-    outcome::Outcome,
+    outcome::{Counts, Outcome},
     reader::Reader,
     writer::{HELD, Writer, Wrong},
 };
@@ -251,6 +251,14 @@ impl Run {
             self.outcome.leaked.push(format!("{left} tasks are left"));
         }
     }
+}
+
+/// Runs a seed, and counts what it leaves behind.
+pub(crate) fn measured(size: Size, seed: u64) -> Counts {
+    let mut counts = Counts::default();
+    let held = allocation_counter::measure(|| counts = run(size, seed).counts());
+    counts.leaked += usize::try_from(held.bytes_current).unwrap_or(0);
+    counts
 }
 
 /// Parents, their children, and a child's child.

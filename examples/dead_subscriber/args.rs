@@ -1,11 +1,8 @@
 //! How large the storm is.
 
-#[path = "../counts/mod.rs"]
-mod counts;
-
 use std::ffi::OsString;
 
-pub(crate) use counts::BadArgument;
+use crate::counts::{BadArgument, Options};
 
 /// What is counted, at least 1 of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +21,11 @@ impl Default for Size {
     }
 }
 
-/// More of anything is a slip of the hand.
-const MOST: u32 = 10_000;
-
-/// The options, as an error names them.
-const EXPECTED: &str = "--clients, --minutes or --updates";
+const OPTIONS: Options<3> = Options {
+    names: ["clients", "minutes", "updates"],
+    // More of anything is a slip of the hand.
+    most: 10_000,
+};
 
 impl Size {
     /// Reads `--clients N`, `--minutes N` and `--updates N`, or `--clients=N`; what is left out has its
@@ -38,7 +35,7 @@ impl Size {
     ///
     /// Returns the first argument that is no such thing.
     pub(crate) fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Self, BadArgument> {
-        let [clients, minutes, updates] = counts::read(args, ["clients", "minutes", "updates"])?;
+        let [clients, minutes, updates] = OPTIONS.read(args)?;
         let default = Size::default();
         Ok(Size {
             clients: clients.unwrap_or(default.clients),

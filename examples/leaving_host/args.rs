@@ -1,11 +1,8 @@
 //! How large a cluster is rolled.
 
-#[path = "../counts/mod.rs"]
-mod counts;
-
 use std::ffi::OsString;
 
-pub(crate) use counts::BadArgument;
+use crate::counts::{BadArgument, Options};
 
 /// What is counted, at least 1 of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,11 +18,11 @@ impl Default for Size {
     }
 }
 
-/// More of anything is a slip of the hand: a reader takes some kilobytes.
-const MOST: u32 = 1_000_000;
-
-/// The options, as an error names them.
-const EXPECTED: &str = "--hosts, --addresses or --readers";
+const OPTIONS: Options<3> = Options {
+    names: ["hosts", "addresses", "readers"],
+    // More of anything is a slip of the hand: a reader takes some kilobytes.
+    most: 1_000_000,
+};
 
 impl Size {
     /// Reads `--hosts N`, `--addresses N` and `--readers N`, or `--hosts=N`; what is left out has its
@@ -35,7 +32,7 @@ impl Size {
     ///
     /// Returns the first argument that is no such thing.
     pub(crate) fn from_args(args: impl IntoIterator<Item = OsString>) -> Result<Self, BadArgument> {
-        let [hosts, addresses, readers] = counts::read(args, ["hosts", "addresses", "readers"])?;
+        let [hosts, addresses, readers] = OPTIONS.read(args)?;
         let default = Size::default();
         Ok(Size {
             hosts: hosts.unwrap_or(default.hosts),

@@ -61,7 +61,7 @@ impl Prices {
             if self.owners.enter(&lifecycle, (lifecycle.clone(), mailbox)).is_ok() {
                 tokio::spawn(lifecycle.driver(work(500))); // flushes, closes files
                 let (gates, stored) = (Gates::new(lifecycle.clone()), Arc::clone(&self.stored));
-                let owner = Owner { lifecycle, gates, served: Subscribers::new(), stored };
+                let owner = Owner { lifecycle, gates, subscribers: Subscribers::new(), stored };
                 tokio::spawn(owner.run(requests));
             } // else another request was faster
         }
@@ -72,7 +72,7 @@ impl Prices {
 struct Owner {
     lifecycle: Lifecycle,
     gates: Gates<Request>,
-    served: Subscribers<StreamId, Sink, Reply>,
+    subscribers: Subscribers<StreamId, Sink, Reply>,
     stored: Arc<AtomicU64>,
 }
 
@@ -87,7 +87,7 @@ impl Owner {
                 biased;
                 () = &mut refusing => break,
                 () = &mut loading, if self.gates.is_closed("loading") => {
-                    self.served.publish(); // there is a state from here on
+                    self.subscribers.publish(); // there is a state from here on
                     self.gates.open("loading");
                     self.lifecycle.started();
                 }
@@ -109,7 +109,7 @@ impl Owner {
         while let Some(request) = requests.recv().await {
             self.lifecycle.discard(request);
         }
-        let served = self.served.end();
+        let ended = self.subscribers.end();
         self.lifecycle.teardown().completed().await;
         // Whom it served is told, and asks again.
         if self.lifecycle.ending().is_some_and(|ending| ending.is_announced()) {
@@ -117,7 +117,7 @@ impl Owner {
                 .lifecycle
                 .closing()
                 .refuse(Wording::accepted("cannot go on with"), "SubscribeRequest");
-            served.into_iter().for_each(|served| _ = served.sink.send(Err(end.clone())));
+            ended.into_iter().for_each(|it| _ = it.sink.send(Err(end.clone())));
         }
     }
 
@@ -126,18 +126,18 @@ impl Owner {
         let owner = self.lifecycle.activation().clone();
         let frames = match what {
             What::Subscribe { stream, attempt, sink } => {
-                let asked = self.served.ask(stream, attempt, sink, reply, TokioTimer.now());
+                let asked = self.subscribers.ask(stream, attempt, sink, reply, TokioTimer.now());
                 asked.frame.into_iter().collect()
             }
             What::Set { price } => {
                 self.stored.store(price, Ordering::Relaxed);
                 _ = reply.send(Ok(owner.clone()));
-                self.served.publish()
+                self.subscribers.publish()
             }
         };
         for frame in frames {
             if frame.sink.send(Ok(self.stored.load(Ordering::Relaxed))).is_err() {
-                self.served.unsubscribe(&frame.key, frame.attempt); // its reader is gone
+                self.subscribers.unsubscribe(&frame.key, frame.attempt); // its reader is gone
             }
             frame.acknowledgements.into_iter().for_each(|reply| _ = reply.send(Ok(owner.clone())));
         }

@@ -1,8 +1,12 @@
 //! The carrier and its operators under every interleaving (R9, R12–R16), one chain of them: the
 //! production code on loom's primitives, one property a model.
 
-mod common;
-#[allow(dead_code, reason = "for other models")]
+mod common {
+    pub(crate) mod check;
+    pub(crate) mod counter;
+    pub(crate) mod poll_once;
+    pub(crate) mod yields;
+}
 mod world;
 
 use std::{
@@ -11,7 +15,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use common::{Counter, check, poll_once};
+use common::{check::check, counter::Counter, poll_once::poll_once};
 use futures_core::Stream;
 use loom::{
     future::block_on,

@@ -1,9 +1,11 @@
 //! Two chains on one carrier under every interleaving (R9, R16): the old one's attempt is still out,
 //! on another thread, or is dropped. One property a model.
 
-#[allow(dead_code, reason = "for other models")]
-mod common;
-#[allow(dead_code, reason = "for other models")]
+mod common {
+    pub(crate) mod check;
+    pub(crate) mod counter;
+    pub(crate) mod yields;
+}
 mod world;
 
 use std::{
@@ -11,7 +13,7 @@ use std::{
     task::{Context, Waker},
 };
 
-use common::{Counter, check};
+use common::{check::check, counter::Counter};
 use futures_core::Stream;
 use loom::{sync::Arc, thread};
 use rideout_under_loom::{Budget, CarrierExt, Rejection};
@@ -32,7 +34,8 @@ fn a_dropped_chain_gives_back_place_debt_and_charge() {
         let mut new = chain(&world);
         assert!(matches!(next(&mut new), Some(Ok(()))));
         join([dropped]);
-        let counts = world.look(|ghost| ghost.asks.iter().map(|ask| ask.count).collect::<Vec<_>>());
+        let counts =
+            world.look(|ghost| ghost.asks.iter().map(|ask| ask.charge.count()).collect::<Vec<_>>());
         assert_eq!(counts, [1, 1], "charged once, attempted twice");
         world.judge(&mut new, 2);
     });
@@ -178,6 +181,7 @@ fn a_chain_that_goes_while_it_waits_is_forgotten() {
         drop((second, waker));
         assert_eq!(StdArc::strong_count(&task), 1, "its waker is kept");
         join([feed]);
+        assert!(task.count() <= 1, "one nudge wakes it {} times", task.count());
         drop(first);
         world.judge(&mut chain(&world), 2);
     });

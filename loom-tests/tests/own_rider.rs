@@ -41,8 +41,10 @@
 
 extern crate rideout_under_loom as rideout;
 
-#[allow(dead_code, reason = "polling by hand is for other models")]
-mod common;
+mod common {
+    pub(crate) mod check;
+    pub(crate) mod yields;
+}
 #[path = "../../examples/own_rider/rider.rs"]
 mod rider;
 
@@ -55,7 +57,7 @@ use std::{
     time::Duration,
 };
 
-use common::check;
+use common::check::check;
 use futures::Stream;
 use loom::{future::block_on, thread};
 use owner::{Owner, Script};
@@ -80,7 +82,7 @@ mod owner {
         teardown::{Completed, Teardown},
     };
 
-    use super::common::yields;
+    use super::common::yields::yields;
 
     pub(crate) type Items = LocalBoxStream<'static, Result<u32, Refusal>>;
 
@@ -141,7 +143,6 @@ mod owner {
             (*activation == self.activation).then(|| self.teardown.completed())
         }
 
-        #[allow(clippy::unused_self, reason = "the example's owner tells what happens")]
         pub(crate) fn tell(&self, _: impl fmt::Display) {}
     }
 }

@@ -1,12 +1,13 @@
 //! R49 under every interleaving: a goodbye, a loss and a fresh registration of one target, from the threads
 //! of one owner. The production code behind a loom lock, one property a model.
 
-#[allow(dead_code, reason = "polling by hand is for other models")]
-mod common;
+mod common {
+    pub(crate) mod check;
+}
 
 use std::time::{Duration, Instant};
 
-use common::check;
+use common::check::check;
 use loom::{
     sync::{Arc, Mutex, MutexGuard},
     thread::{self, JoinHandle},

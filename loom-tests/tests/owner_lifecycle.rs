@@ -1,8 +1,11 @@
 //! R37 to R39 under every interleaving: nobody is born unseen, no reply's end is missed, the last words
 //! are said once. The production code on loom's primitives, one property a model.
 
-#[allow(dead_code, reason = "yielding is for other models")]
-mod common;
+mod common {
+    pub(crate) mod check;
+    pub(crate) mod counter;
+    pub(crate) mod poll_once;
+}
 
 use std::{
     future::{Pending, pending},
@@ -12,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use common::{Counter, check, poll_once};
+use common::{check::check, counter::Counter, poll_once::poll_once};
 use loom::{
     future::block_on,
     sync::{

@@ -1,9 +1,10 @@
 //! R42 under every interleaving: the production code on loom's primitives, one property a model.
 
-#[allow(dead_code, reason = "polling by hand is for other models")]
-mod common;
+mod common {
+    pub(crate) mod check;
+}
 
-use common::check;
+use common::check::check;
 use loom::thread;
 use rideout_under_loom::{
     Address,

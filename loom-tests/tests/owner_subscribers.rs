@@ -1,15 +1,16 @@
 //! R44 and R44b under every interleaving: a held answer is given once, the state first, frames one by one.
 //! The production code behind a loom lock, one property a model.
 
-#[allow(dead_code, reason = "polling by hand is for other models")]
-mod common;
+mod common {
+    pub(crate) mod check;
+}
 
 use std::{
     sync::atomic::Ordering::Relaxed,
     time::{Duration, Instant},
 };
 
-use common::check;
+use common::check::check;
 use loom::{
     sync::{Arc, Mutex, atomic::AtomicUsize},
     thread::{self, JoinHandle},
@@ -62,7 +63,7 @@ struct Owner {
 }
 
 struct State {
-    served: Subscribers<&'static str, u32, Answer>,
+    subscribers: Subscribers<&'static str, u32, Answer>,
     // Each frame, by the attempt that its sink came with, and its number.
     sent: Vec<(u32, u64)>,
 }
@@ -85,7 +86,7 @@ fn refuse(ended: impl IntoIterator<Item = Released<&'static str, u32, Answer>>) 
 
 impl Owner {
     fn new() -> Owner {
-        let state = State { served: Subscribers::new().idle_release(IDLE), sent: Vec::new() };
+        let state = State { subscribers: Subscribers::new().idle_release(IDLE), sent: Vec::new() };
         Owner { state: Arc::new(Mutex::new(state)), began: Instant::now() }
     }
 
@@ -98,7 +99,7 @@ impl Owner {
         let answer = Answer::default();
         self.with(|state| {
             let (sink, reply) = (attempt, answer.clone());
-            let asked = state.served.ask(KEY, attempt, sink, reply, self.began);
+            let asked = state.subscribers.ask(KEY, attempt, sink, reply, self.began);
             let Asked { frame, refused, .. } = asked;
             state.send(frame);
             refused.iter().for_each(Answer::refuse);
@@ -108,26 +109,26 @@ impl Owner {
 
     fn publish(&self) {
         self.with(|state| {
-            let frames = state.served.publish();
+            let frames = state.subscribers.publish();
             state.send(frames);
         });
     }
 
     fn unsubscribe(&self, attempt: u32) -> bool {
-        let released = self.with(|state| state.served.unsubscribe(KEY, attempt));
+        let released = self.with(|state| state.subscribers.unsubscribe(KEY, attempt));
         refuse(released) == 1
     }
 
     fn release(&self) {
-        refuse(self.with(|state| state.served.release(KEY)));
+        refuse(self.with(|state| state.subscribers.release(KEY)));
     }
 
     fn end(&self) {
-        refuse(self.with(|state| state.served.end()));
+        refuse(self.with(|state| state.subscribers.end()));
     }
 
     fn is_empty(&self) -> bool {
-        self.with(|state| state.served.is_empty())
+        self.with(|state| state.subscribers.is_empty())
     }
 
     fn spawn<T: 'static>(&self, f: impl FnOnce(Owner) -> T + 'static) -> JoinHandle<T> {
@@ -171,7 +172,7 @@ fn a_re_assert_as_the_first_state_comes_is_acknowledged() {
         assert!(first.is_acknowledged() && again.is_acknowledged());
         assert_eq!(owner.frames(2), 1);
         assert!(owner.frames(1) <= 1);
-        assert_eq!(owner.with(|state| state.served.len()), 1);
+        assert_eq!(owner.with(|state| state.subscribers.len()), 1);
     });
 }
 
@@ -228,9 +229,9 @@ fn who_is_told_that_it_is_served_is_served() {
         let answer = owner.ask(1);
         let due = owner.began + IDLE;
         let idle = owner.spawn(move |owner| {
-            refuse(owner.with(|state| state.served.release_idle(due)));
+            refuse(owner.with(|state| state.subscribers.release_idle(due)));
         });
-        let is_served = owner.with(|state| state.served.beat(KEY, due));
+        let is_served = owner.with(|state| state.subscribers.beat(KEY, due));
         idle.join().unwrap();
         owner.publish();
         assert_eq!(answer.is_acknowledged(), is_served);
@@ -250,7 +251,7 @@ fn frames_are_numbered_one_by_one() {
         });
         let resyncing = owner.spawn(|owner| {
             owner.with(|state| {
-                let frame = state.served.push(KEY);
+                let frame = state.subscribers.push(KEY);
                 state.send(frame);
             });
         });

@@ -1,11 +1,13 @@
 //! R52 under every interleaving: the production code on loom's primitives, one property a model.
 
-#[allow(dead_code, reason = "polling by hand once is for other models")]
-mod common;
+mod common {
+    pub(crate) mod check;
+    pub(crate) mod poll_once;
+}
 
 use std::task::Waker;
 
-use common::{check, poll_once};
+use common::{check::check, poll_once::poll_once};
 use loom::{future::block_on, thread};
 use rideout_under_loom::owner::{Ending, Lifecycle, Waves};
 

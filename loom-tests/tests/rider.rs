@@ -1,10 +1,11 @@
 //! A whole rider as one task, its owner, its news and its nudges on other threads (R16, R18, R20c, R22): the
 //! production code on loom's primitives, one property a model.
 
-#[allow(dead_code, reason = "for other models")]
 mod address;
-#[allow(dead_code, reason = "for other models")]
-mod common;
+mod common {
+    pub(crate) mod check;
+    pub(crate) mod yields;
+}
 
 use std::{
     cell::Cell,
@@ -15,7 +16,7 @@ use std::{
 };
 
 use address::{Items, Script, World, activation, join, sleep, spawn};
-use common::check;
+use common::check::check;
 use futures_core::Stream;
 use loom::{future::block_on, sync::Arc, thread};
 use rideout_under_loom::{

@@ -1,15 +1,18 @@
 //! R16 under every interleaving: one outstanding, no trigger lost, none doubled. The production
 //! code on loom's primitives, one property a model.
 
-#[allow(dead_code, reason = "yielding is for other models")]
-mod common;
+mod common {
+    pub(crate) mod check;
+    pub(crate) mod counter;
+    pub(crate) mod poll_once;
+}
 
 use std::{
     sync::Arc as StdArc,
     task::{Poll, Waker},
 };
 
-use common::{Counter, check, poll_once};
+use common::{check::check, counter::Counter, poll_once::poll_once};
 use loom::{
     cell::Cell,
     future::block_on,

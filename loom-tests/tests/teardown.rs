@@ -1,15 +1,18 @@
 //! R38 under every interleaving: completed once, replayed, any number of waiters, cancel safe. The
 //! production code on loom's primitives, one property a model.
 
-#[allow(dead_code, reason = "yielding is for other models")]
-mod common;
+mod common {
+    pub(crate) mod check;
+    pub(crate) mod counter;
+    pub(crate) mod poll_once;
+}
 
 use std::{
     sync::Arc as StdArc,
     task::{Poll, Wake, Waker},
 };
 
-use common::{Counter, check, poll_once};
+use common::{check::check, counter::Counter, poll_once::poll_once};
 use loom::{
     future::block_on,
     sync::{

@@ -92,17 +92,17 @@ pub struct EvictionCounts {
 ///
 /// let (owner, client): (Address, Address) = ("prices/eur".parse()?, "clients/7".parse()?);
 /// let (mut targets, now) = (DeliveryTargets::new(), Instant::now());
-/// let (mut served, mut evictions) = (Subscribers::new(), Evictions::new(owner));
+/// let (mut subscribers, mut evictions) = (Subscribers::new(), Evictions::new(owner));
 /// targets.register(1, 1);
-/// let _ = served.ask(1, 1, client, (), now);
+/// let _ = subscribers.ask(1, 1, client, (), now);
 ///
-/// let mut push = |served: &mut Subscribers<_, Address, _>, targets: &DeliveryTargets<_, _>| {
-///     for frame in served.publish() {
+/// let mut push = |subscribers: &mut Subscribers<_, Address, _>, targets: &DeliveryTargets<_, _>| {
+///     for frame in subscribers.publish() {
 ///         match targets.deliver(&frame.sink, &frame.key, now) {
 ///             Ok(()) => evictions.delivered(&frame.key, &frame.sink),
 ///             Err(refusal) if evictions.refused(&frame.key, &frame.sink, &refusal, now) => {
 ///                 // By its attempt: who has come back since is not hit.
-///                 let _ = served.unsubscribe(&frame.key, frame.attempt);
+///                 let _ = subscribers.unsubscribe(&frame.key, frame.attempt);
 ///             }
 ///             Err(_) => {}
 ///         }
@@ -110,13 +110,13 @@ pub struct EvictionCounts {
 /// };
 ///
 /// targets.mark_disconnected(&1, &1, now); // in the middle of a roll
-/// push(&mut served, &targets);
-/// assert_eq!(served.len(), 1);
+/// push(&mut subscribers, &targets);
+/// assert_eq!(subscribers.len(), 1);
 ///
 /// targets.register(1, 2);
 /// targets.release(&1, &2, now); // back, and then closed
-/// push(&mut served, &targets);
-/// assert!(served.is_empty());
+/// push(&mut subscribers, &targets);
+/// assert!(subscribers.is_empty());
 /// # Ok::<_, rideout::address::InvalidAddress>(())
 /// ```
 pub struct Evictions<K> {

@@ -59,6 +59,9 @@ pub use self::{
 /// ```
 /// use rideout::{Address, owner::{Ending, Lifecycle, RunLevel}, refusal::Seam};
 ///
+/// # #[cfg(not(feature = "tokio"))]
+/// # fn main() {}
+/// # #[cfg(feature = "tokio")]
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let address: Address = "prices/eur".parse()?;

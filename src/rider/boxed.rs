@@ -34,6 +34,9 @@ use crate::{activation::StreamId, carrier::RideError, refusal::News, time::Timer
 ///     prices: BoxRide<u32, Refusal>,
 /// }
 ///
+/// # #[cfg(not(feature = "tokio"))]
+/// # fn main() {}
+/// # #[cfg(feature = "tokio")]
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let prices = RideOut::new("prices/eur".parse()?, |_| async {
@@ -138,6 +141,9 @@ impl<T, E> BoxRide<T, E> {
     /// use futures::{TryStreamExt, stream};
     /// use rideout::{Refusal, RideOut, rider::Phase};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let rider = RideOut::new("prices/eur".parse()?, |_| async {

@@ -14,6 +14,9 @@ use crate::carrier::Carrier;
 /// use futures::{StreamExt, TryStreamExt, stream};
 /// use rideout::{Refusal, RideOut};
 ///
+/// # #[cfg(not(feature = "tokio"))]
+/// # fn main() {}
+/// # #[cfg(feature = "tokio")]
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut prices = RideOut::new("prices/eur".parse()?, |ask| async move {

@@ -40,6 +40,9 @@ impl<R> Phases<R> {
     /// use futures::{TryStreamExt, stream};
     /// use rideout::{Refusal, RideOut, rider::Phase};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let rider = RideOut::new("prices/eur".parse()?, |_| async {
@@ -68,6 +71,9 @@ impl<A: Source<P>, J: Join, N, P, T: Timer> RideOut<A, J, N, P, T> {
     /// use futures::{StreamExt, TryStreamExt, stream};
     /// use rideout::{Refusal, RideOut, refusal::Kind, rider::Phase};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let rider = RideOut::new("x".parse()?, |ask| {

@@ -66,6 +66,9 @@ const TURNS: u32 = 32;
 /// ```
 /// use rideout::{Refusal, refusal::{Closing, Seam}, rider::PointRead};
 ///
+/// # #[cfg(not(feature = "tokio"))]
+/// # fn main() {}
+/// # #[cfg(feature = "tokio")]
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let address: rideout::Address = "prices/eur".parse()?;

@@ -102,6 +102,9 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 /// use futures::{StreamExt, TryStreamExt, stream};
 /// use rideout::{Refusal, RideOut, refusal::{Closing, Seam}, rider::Answer};
 ///
+/// # #[cfg(not(feature = "tokio"))]
+/// # fn main() {}
+/// # #[cfg(feature = "tokio")]
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let address: rideout::Address = "prices/eur".parse()?;
@@ -166,6 +169,9 @@ impl<A: Source<P>, J: Join, N, P, T: Timer> RideOut<A, J, N, P, T> {
     /// use futures::{TryStreamExt, stream};
     /// use rideout::{Refusal, RideOut};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let mut asked_for = RideOut::new("x".parse()?, |ask| async move {

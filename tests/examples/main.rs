@@ -1,4 +1,6 @@
 //! What the examples that need no mesh show must be so.
 
-mod own;
-mod owner;
+mod own_client;
+mod own_owner;
+mod own_rider;
+mod told;

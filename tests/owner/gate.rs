@@ -38,7 +38,7 @@ type Ends = Rc<RefCell<Vec<(u32, End)>>>;
 
 struct Mail {
     id: u32,
-    sort: MessageKind,
+    kind: MessageKind,
     sender: Address,
     name: String,
     panics: bool,
@@ -52,7 +52,7 @@ impl Message for Mail {
     }
 
     fn kind(&self) -> MessageKind {
-        self.sort
+        self.kind
     }
 
     fn sender(&self) -> Option<&Address> {
@@ -95,11 +95,11 @@ impl Owner {
         Owner { lifecycle, gates, ends: Ends::default(), began: Instant::now(), passed: 0 }
     }
 
-    fn mail(&mut self, sort: MessageKind, sender: &str) -> Mail {
+    fn mail(&mut self, kind: MessageKind, sender: &str) -> Mail {
         let ends = Some(Rc::clone(&self.ends));
         self.passed += 1;
         let (sender, name) = (address(sender), "GetRequest".into());
-        Mail { id: self.passed, sort, sender, name, panics: false, ends }
+        Mail { id: self.passed, kind, sender, name, panics: false, ends }
     }
 
     /// Lets a request pass, `at` so long after the beginning; returns whether it went through.
@@ -270,8 +270,8 @@ fn replies_refusals_ignorable_and_self_sent_messages_are_never_answered() {
         let mut owner = Owner::with(|gates| gates.backlog(5));
         owner.gates.close("a");
         owner.park(1); // the control: a request
-        for (sort, sender) in never.into_iter().chain(never) {
-            let mail = owner.mail(sort, sender);
+        for (kind, sender) in never.into_iter().chain(never) {
+            let mail = owner.mail(kind, sender);
             assert!(!owner.pass(mail, Duration::ZERO));
         }
         // The last four met a full backlog, and were dropped there and then.

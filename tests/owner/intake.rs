@@ -15,7 +15,7 @@ fn address(text: &str) -> Address {
 type Answers = Rc<RefCell<Vec<(Refusal, ReplyPath)>>>;
 
 struct Mail {
-    sort: MessageKind,
+    kind: MessageKind,
     sender: Option<Address>,
     answers: Answers,
 }
@@ -26,7 +26,7 @@ impl Message for Mail {
     }
 
     fn kind(&self) -> MessageKind {
-        self.sort
+        self.kind
     }
 
     fn sender(&self) -> Option<&Address> {
@@ -65,8 +65,8 @@ impl Owner {
         owner
     }
 
-    fn mail(&self, sort: MessageKind, sender: Option<&str>) -> Mail {
-        Mail { sort, sender: sender.map(address), answers: Rc::clone(&self.answers) }
+    fn mail(&self, kind: MessageKind, sender: Option<&str>) -> Mail {
+        Mail { kind, sender: sender.map(address), answers: Rc::clone(&self.answers) }
     }
 
     fn request(&self) -> Mail {
@@ -102,7 +102,7 @@ impl Owner {
     }
 }
 
-/// What is never answered: the sort, and who sent it.
+/// What is never answered: the kind, and who sent it.
 const NEVER: [(MessageKind, Option<&str>); 6] = [
     (MessageKind::Reply, Some("reader")),
     (MessageKind::Refusal, Some("reader")),
@@ -126,8 +126,8 @@ fn an_owner_that_serves_lets_everything_in() {
     assert_eq!(quiescing.lifecycle.level(), RunLevel::Quiescing);
 
     for owner in [&owner, &quiescing] {
-        for (sort, sender) in NEVER {
-            assert!(owner.lifecycle.admit(owner.mail(sort, sender)).is_some());
+        for (kind, sender) in NEVER {
+            assert!(owner.lifecycle.admit(owner.mail(kind, sender)).is_some());
         }
         for sender in ALWAYS {
             assert!(owner.lifecycle.admit(owner.mail(MessageKind::Request, sender)).is_some());
@@ -183,12 +183,12 @@ fn replies_refusals_ignorable_and_self_sent_messages_are_never_answered() {
     let leaving = Owner::new();
     leaving.lifecycle.leave();
     for owner in [Owner::new(), Owner::ending(), Owner::dead(), leaving] {
-        for (sort, sender) in NEVER {
-            drop(owner.lifecycle.admit(owner.mail(sort, sender)));
-            owner.lifecycle.discard(owner.mail(sort, sender));
-            owner.lifecycle.failed(owner.mail(sort, sender), &Disposing);
-            owner.lifecycle.failed(owner.mail(sort, sender), &fmt::Error);
-            assert_eq!(owner.answered(), [], "{sort:?} from {sender:?}");
+        for (kind, sender) in NEVER {
+            drop(owner.lifecycle.admit(owner.mail(kind, sender)));
+            owner.lifecycle.discard(owner.mail(kind, sender));
+            owner.lifecycle.failed(owner.mail(kind, sender), &Disposing);
+            owner.lifecycle.failed(owner.mail(kind, sender), &fmt::Error);
+            assert_eq!(owner.answered(), [], "{kind:?} from {sender:?}");
         }
         // The same calls answer a request.
         owner.lifecycle.discard(owner.request());
@@ -202,10 +202,10 @@ fn replies_refusals_ignorable_and_self_sent_messages_are_never_answered() {
 #[test]
 fn an_owner_that_refuses_hears_its_replies_and_itself_until_it_is_dead() {
     let (ending, dead) = (Owner::ending(), Owner::dead());
-    for (sort, sender) in NEVER {
-        let is_let_in = |owner: &Owner| owner.lifecycle.admit(owner.mail(sort, sender)).is_some();
-        assert_eq!(is_let_in(&ending), sort != MessageKind::Ignorable, "{sort:?}");
-        assert!(!is_let_in(&dead), "{sort:?}");
+    for (kind, sender) in NEVER {
+        let is_let_in = |owner: &Owner| owner.lifecycle.admit(owner.mail(kind, sender)).is_some();
+        assert_eq!(is_let_in(&ending), kind != MessageKind::Ignorable, "{kind:?}");
+        assert!(!is_let_in(&dead), "{kind:?}");
     }
 }
 

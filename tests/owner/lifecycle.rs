@@ -1,5 +1,5 @@
 //! `Lifecycle` (R37, R40, R43, R45) by itself: levels, the freeze, words, and who hears of them. Its
-//! driver is in `owner_tear_down.rs`, what it leaves behind in `owner_leaves_nothing.rs`.
+//! driver is in `driver.rs`, what it leaves behind in `leaves_nothing.rs`.
 
 use std::{
     collections::BTreeSet,
@@ -7,7 +7,10 @@ use std::{
     task::{Wake, Waker},
 };
 
-use crate::support::by_hand::{Task, kept, poll};
+use crate::support::{
+    by_hand::{Task, kept, poll},
+    paused::Paused,
+};
 use rideout::{
     Address, Refusal, Rejection,
     owner::{Ending, Lifecycle, PendingReply, Reached, ReplyPath, RunLevel},
@@ -56,7 +59,7 @@ fn the_face_is_what_a_server_needs() {
     is::<Reached>();
     is::<Ending>();
     fn is_sent<T: Send>(_: T) {}
-    is_sent(owner().driver(async {}));
+    is_sent(owner().driver_on(Paused, async {}));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The side that refuses, part by part, and each seam at which an owner does.
 
+mod delivery_targets;
+mod driver;
 mod eviction;
 mod gate;
 mod intake;
@@ -11,9 +13,7 @@ mod panics;
 mod registry;
 mod release;
 mod seams;
-mod served;
+mod subscribers;
 mod support;
-mod tear_down;
-mod tombstone;
 mod watchdog;
 mod wave;

@@ -1,7 +1,7 @@
 //! Any order of calls on a lifetime (R37, R38), against a model of a few lines.
 
 use std::{
-    future::ready,
+    future::{Ready, ready},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -48,6 +48,109 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(op, 0..60)
 }
 
+/// A lifetime, and what is known of it.
+struct Life<'a> {
+    life: &'a Lifecycle,
+    driven: Driven<Ready<()>>,
+    replies: Vec<PendingReply>,
+    children: Vec<Lifecycle>,
+    ending: Option<Ending>,
+    forced: bool,
+    leaving: bool,
+    level: RunLevel,
+    timed_out: bool,
+}
+
+impl<'a> Life<'a> {
+    fn new(life: &'a Lifecycle) -> Self {
+        Life {
+            life,
+            driven: Driven::new(life, ready(())),
+            replies: Vec::new(),
+            children: Vec::new(),
+            ending: None,
+            forced: false,
+            leaving: false,
+            level: RunLevel::Starting,
+            timed_out: false,
+        }
+    }
+
+    /// Makes a call.
+    fn call(&mut self, op: Op) -> Result<(), TestCaseError> {
+        let (life, told) = (self.life, self.level >= RunLevel::Quiescing);
+        match op {
+            Op::Started => life.started(),
+            Op::Pending => self.replies.push(life.pending()),
+            Op::Reply => drop(self.replies.pop()),
+            Op::Dispose(recycle) => {
+                let how = if recycle { Ending::recycle() } else { Ending::dispose() };
+                prop_assert_eq!(life.dispose(how.clone()), !told);
+                if !told {
+                    self.ending = Some(how);
+                }
+            }
+            Op::Child => match life.child("prices/x".parse().unwrap()) {
+                Ok(born) => {
+                    prop_assert!(!told && !self.leaving);
+                    self.children.push(born);
+                }
+                Err(refusal) => {
+                    prop_assert!(told || self.leaving);
+                    prop_assert!(refusal.promise(life.address()).is_some());
+                }
+            },
+            Op::DropChild => drop(self.children.pop()),
+            Op::ForceChild => self.children.pop().into_iter().for_each(|child| child.force()),
+            Op::DisposeChild => {
+                if let Some(child) = self.children.first() {
+                    child.dispose(Ending::dispose());
+                }
+            }
+            Op::Leave => {
+                life.leave();
+                self.leaving = true;
+            }
+            Op::Force => {
+                self.forced |= self.level < RunLevel::Dead;
+                life.force();
+            }
+            Op::Drive => {
+                let over = self.driven.poll();
+                prop_assert_eq!(over, life.level() == RunLevel::Dead);
+            }
+            Op::DropDriver => {
+                let clock = self.driven.clock.clone();
+                self.driven = Driven::new(life, ready(()));
+                prop_assert_eq!(clock.sleeps(), 0);
+            }
+            Op::Skip => _ = self.driven.clock.skip(),
+        }
+        Ok(())
+    }
+
+    /// Looks at what it says of itself after `op`.
+    fn is_as_known(&mut self, op: Op) -> Result<(), TestCaseError> {
+        let (life, now) = (self.life, self.life.level());
+        prop_assert!(now >= self.level, "{:?} fell to {now:?} by {op:?}", self.level);
+        self.level = now;
+        let is_told = self.ending.is_some() || self.forced;
+        prop_assert!(now < RunLevel::DisposeHosted || is_told);
+        prop_assert!(now != RunLevel::Quiescing || !life.is_idle());
+        prop_assert_eq!(life.is_idle(), self.replies.is_empty());
+        prop_assert_eq!(life.ending(), self.ending.clone());
+        prop_assert_eq!(life.was_forced(), self.forced);
+        prop_assert_eq!(life.is_refusing(), self.leaving || now >= RunLevel::DisposeHosted);
+        prop_assert_eq!(life.teardown().is_complete(), now == RunLevel::Dead);
+        prop_assert!(!self.timed_out || life.quiesce_timed_out(), "it is sticky");
+        self.timed_out = life.quiesce_timed_out();
+        if now == RunLevel::Dead && !self.forced {
+            prop_assert!(self.children.iter().all(|child| child.ending().is_some()));
+        }
+        Ok(())
+    }
+}
+
 proptest! {
     #[test]
     fn the_level_never_falls_and_the_end_comes_once(ops in ops()) {
@@ -58,79 +161,14 @@ proptest! {
             assert!(at_death.level() == RunLevel::Dead && !at_death.teardown().is_complete());
             said.fetch_add(1, Relaxed);
         });
-        let drive = || Driven::new(&life, ready(()));
-        let mut driven = drive();
-        let (mut replies, mut children) = (Vec::<PendingReply>::new(), Vec::<Lifecycle>::new());
-        let (mut ending, mut forced, mut leaving) = (None, false, false);
-        let (mut level, mut timed_out) = (RunLevel::Starting, false);
+        let mut known = Life::new(&life);
         for op in ops {
-            let told = level >= RunLevel::Quiescing;
-            match op {
-                Op::Started => life.started(),
-                Op::Pending => replies.push(life.pending()),
-                Op::Reply => drop(replies.pop()),
-                Op::Dispose(recycle) => {
-                    let how = if recycle { Ending::recycle() } else { Ending::dispose() };
-                    prop_assert_eq!(life.dispose(how.clone()), !told);
-                    if !told {
-                        ending = Some(how);
-                    }
-                }
-                Op::Child => match life.child("prices/x".parse().unwrap()) {
-                    Ok(born) => {
-                        prop_assert!(!told && !leaving);
-                        children.push(born);
-                    }
-                    Err(refusal) => {
-                        prop_assert!(told || leaving);
-                        prop_assert!(refusal.promise(life.address()).is_some());
-                    }
-                },
-                Op::DropChild => drop(children.pop()),
-                Op::ForceChild => if let Some(child) = children.pop() { child.force() },
-                Op::DisposeChild => {
-                    if let Some(child) = children.first() {
-                        child.dispose(Ending::dispose());
-                    }
-                }
-                Op::Leave => {
-                    life.leave();
-                    leaving = true;
-                }
-                Op::Force => {
-                    forced |= level < RunLevel::Dead;
-                    life.force();
-                }
-                Op::Drive => {
-                    let over = driven.poll();
-                    prop_assert_eq!(over, life.level() == RunLevel::Dead);
-                }
-                Op::DropDriver => {
-                    let clock = driven.clock.clone();
-                    driven = drive();
-                    prop_assert_eq!(clock.sleeps(), 0);
-                }
-                Op::Skip => _ = driven.clock.skip(),
-            }
-            let now = life.level();
-            prop_assert!(now >= level, "{level:?} fell to {now:?} by {op:?}");
-            level = now;
-            prop_assert!(level < RunLevel::DisposeHosted || ending.is_some() || forced);
-            prop_assert!(level != RunLevel::Quiescing || !life.is_idle());
-            prop_assert_eq!(life.is_idle(), replies.is_empty());
-            prop_assert_eq!(life.ending(), ending.clone());
-            prop_assert_eq!(life.was_forced(), forced);
-            prop_assert_eq!(life.is_refusing(), leaving || level >= RunLevel::DisposeHosted);
-            prop_assert_eq!(life.teardown().is_complete(), level == RunLevel::Dead);
-            prop_assert_eq!(words.load(Relaxed), usize::from(level == RunLevel::Dead));
-            prop_assert!(!timed_out || life.quiesce_timed_out(), "it is sticky");
-            timed_out = life.quiesce_timed_out();
-            if level == RunLevel::Dead && !forced {
-                prop_assert!(children.iter().all(|child| child.ending().is_some()));
-            }
+            known.call(op)?;
+            known.is_as_known(op)?;
+            prop_assert_eq!(words.load(Relaxed), usize::from(known.level == RunLevel::Dead));
         }
         life.dispose(Ending::dispose());
-        driven.ends();
+        known.driven.ends();
         prop_assert_eq!(words.load(Relaxed), 1);
     }
 }

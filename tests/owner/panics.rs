@@ -143,7 +143,7 @@ fn a_waker_that_panics_does_not_stop_the_driver() {
         let reply = parent.pending();
         let children: Vec<_> = (0..3).map(|_| child(&parent)).collect();
         let mut drivers: Vec<_> =
-            children.iter().map(|child| Driven::new(&child, ready(()))).collect();
+            children.iter().map(|child| Driven::new(child, ready(()))).collect();
         let mut driven = Driven::new(&parent, ready(()));
         parent.dispose(Ending::dispose());
         let _waits = [armed(&parent, level), armed(&children[0], Quiescing)];

@@ -96,7 +96,7 @@ struct World<'a> {
     clients: [Client; CLIENTS],
     targets: DeliveryTargets<usize, u32>,
     // The sink is the address and the attempt that it was given with.
-    served: Subscribers<usize, (Address, u32), ()>,
+    subscribers: Subscribers<usize, (Address, u32), ()>,
     evictions: Evictions<usize>,
     to_owner: VecDeque<ToOwner>,
     // Registrations that said goodbye, as the other end heard it.
@@ -108,13 +108,13 @@ struct World<'a> {
 
 impl<'a> World<'a> {
     fn new(happened: &'a Happened) -> Self {
-        let mut served = Subscribers::new();
-        let _ = served.publish();
+        let mut subscribers = Subscribers::new();
+        let _ = subscribers.publish();
         World {
             now: Instant::now(),
             clients: [Client { state: State::Closed, newest: 0 }; CLIENTS],
             targets: DeliveryTargets::new(),
-            served,
+            subscribers,
             evictions: Evictions::new("prices/eur".parse().unwrap()),
             to_owner: VecDeque::new(),
             goodbyes: BTreeSet::new(),
@@ -176,17 +176,17 @@ impl<'a> World<'a> {
         self.now += Duration::from_secs(seconds);
         for (n, client) in self.clients.iter().enumerate() {
             if client.state == State::Live {
-                self.served.beat(&n, self.now);
+                self.subscribers.beat(&n, self.now);
             }
         }
-        for idle in self.served.release_idle(self.now) {
+        for idle in self.subscribers.release_idle(self.now) {
             count(&self.happened.fell_idle);
             self.evictions.forget(&idle.key);
         }
     }
 
     fn push(&mut self, away: bool) {
-        for frame in self.served.publish() {
+        for frame in self.subscribers.publish() {
             let (client, attempt, address) = (frame.key, frame.attempt, frame.sink.0);
             let Client { state, newest } = self.clients[client];
             let Err(refusal) = self.targets.deliver(&address, &client, self.now) else {
@@ -223,11 +223,11 @@ impl<'a> World<'a> {
         match said {
             ToOwner::Ask { client, attempt } => {
                 let address = format!("clients/{client}").parse().unwrap();
-                let _ = self.served.ask(client, attempt, (address, attempt), (), self.now);
+                let _ = self.subscribers.ask(client, attempt, (address, attempt), (), self.now);
             }
             ToOwner::Refusal { client, attempt, address, refusal } => {
                 if self.evictions.refused(&client, &address, &refusal, self.now)
-                    && self.served.unsubscribe(&client, attempt).is_some()
+                    && self.subscribers.unsubscribe(&client, attempt).is_some()
                 {
                     let Client { state, newest } = self.clients[client];
                     let is_over = attempt < newest || state == State::Closed;
@@ -246,7 +246,8 @@ impl<'a> World<'a> {
                 matches!(it, ToOwner::Ask { client: it, attempt } if (*it, *attempt) == (client, newest))
             });
             if state == State::Live && asked {
-                let sink = self.served.iter().find(|(key, _)| **key == client).map(|it| it.1.1);
+                let sink =
+                    self.subscribers.iter().find(|(key, _)| **key == client).map(|it| it.1.1);
                 assert_eq!(sink, Some(newest), "{client} is live and served no longer");
             }
         }
@@ -260,7 +261,7 @@ impl<'a> World<'a> {
         }
         self.push(false);
         let closed = |world: &World<'_>| {
-            let mut keys = world.served.iter().map(|(key, _)| *key);
+            let mut keys = world.subscribers.iter().map(|(key, _)| *key);
             keys.any(|key| world.clients[key].state == State::Closed)
         };
         assert!(!closed(&self), "a released one is still served");
@@ -302,11 +303,11 @@ fn a_closed_client_costs_one_refused_push() {
         let client: Address = "clients/7".parse().unwrap();
         let (start, minute) = (Instant::now(), Duration::from_secs(60));
         // The owner's own bound on the silent is out of the way.
-        let mut served = Subscribers::new().idle_release(Duration::MAX);
+        let mut subscribers = Subscribers::new().idle_release(Duration::MAX);
         let mut targets = DeliveryTargets::new();
         let mut evictions = Evictions::new("prices/eur".parse().unwrap());
         targets.register(1, 1);
-        let _ = served.ask(1, 1, client, (), start);
+        let _ = subscribers.ask(1, 1, client, (), start);
         if released {
             assert!(targets.release(&1, &1, start));
         } else {
@@ -314,10 +315,11 @@ fn a_closed_client_costs_one_refused_push() {
         }
         for n in 0..46 * 1_000 {
             let now = start + minute * n / 1_000;
-            for frame in served.publish() {
+            for frame in subscribers.publish() {
                 let refusal = targets.deliver(&frame.sink, &1, now).unwrap_err();
                 if evictions.refused(&frame.key, &frame.sink, &refusal, now) {
-                    let _ = served.unsubscribe(&frame.key, frame.attempt).expect("it was served");
+                    let _ =
+                        subscribers.unsubscribe(&frame.key, frame.attempt).expect("it was served");
                 }
             }
         }

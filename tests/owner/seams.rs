@@ -25,7 +25,7 @@ type Answers = Arc<Mutex<Vec<Refusal>>>;
 
 /// A message, and where its refusal goes.
 struct Mail {
-    sort: MessageKind,
+    kind: MessageKind,
     sender: Option<Address>,
     answers: Answers,
 }
@@ -36,7 +36,7 @@ impl Message for Mail {
     }
 
     fn kind(&self) -> MessageKind {
-        self.sort
+        self.kind
     }
 
     fn sender(&self) -> Option<&Address> {
@@ -57,7 +57,7 @@ fn owner() -> Lifecycle {
 
 fn request(answers: &Answers) -> Mail {
     Mail {
-        sort: MessageKind::Request,
+        kind: MessageKind::Request,
         sender: Some(address("reader")),
         answers: Arc::clone(answers),
     }
@@ -182,14 +182,14 @@ fn handler() -> Vec<Said> {
 /// An answer that was held until there would be a state, where its stream ends first.
 fn reassert() -> Vec<Said> {
     let owner = owner();
-    let mut served = Subscribers::<_, _, Mail>::new();
+    let mut subscribers = Subscribers::<_, _, Mail>::new();
     let answers = Answers::default();
     for attempt in 1..=2 {
-        let asked = served.ask("eur", attempt, (), request(&answers), Instant::now());
+        let asked = subscribers.ask("eur", attempt, (), request(&answers), Instant::now());
         assert!(asked.frame.is_none() && asked.refused.is_none());
     }
     owner.dispose(Ending::recycle());
-    let held = served.end().into_iter().flat_map(|released| released.held);
+    let held = subscribers.end().into_iter().flat_map(|released| released.held);
     let refusals = held.map(|mail| owner.closing().refuse(Seam::Reassert, mail.name()));
     refusals.map(|refusal| said("Subscribers::end", &owner, refusal)).collect()
 }
@@ -251,9 +251,9 @@ fn nobody_is_answered_who_does_not_ask() {
         (MessageKind::Request, &own),
     ];
     let asks = [(MessageKind::Request, &another), (MessageKind::Request, &None)];
-    let answered = |sort, sender: &Option<Address>| {
+    let answered = |kind, sender: &Option<Address>| {
         let answers = Answers::default();
-        let mail = || Mail { sort, sender: sender.clone(), answers: Arc::clone(&answers) };
+        let mail = || Mail { kind, sender: sender.clone(), answers: Arc::clone(&answers) };
         let (lives, ending, leaving, dead) = (owner(), owner(), owner(), owner());
         ending.dispose(Ending::recycle());
         leaving.leave();
@@ -277,10 +277,10 @@ fn nobody_is_answered_who_does_not_ask() {
         lives.failed(mail(), &Disposing);
         answers.lock().unwrap().len()
     };
-    for (sort, sender) in silent {
-        assert_eq!(answered(sort, sender), 0, "{sort:?} of {sender:?}");
+    for (kind, sender) in silent {
+        assert_eq!(answered(kind, sender), 0, "{kind:?} of {sender:?}");
     }
-    for (sort, sender) in asks {
-        assert_eq!(answered(sort, sender), 3 * 8 + 1, "{sort:?} of {sender:?}");
+    for (kind, sender) in asks {
+        assert_eq!(answered(kind, sender), 3 * 8 + 1, "{kind:?} of {sender:?}");
     }
 }

@@ -137,6 +137,7 @@ fn any_limit_is_safe() {
     assert_eq!(driven.clock.sleeps(), 0);
 }
 
+#[cfg(feature = "tokio")]
 #[tokio::test(start_paused = true)]
 async fn tokio_s_clock_takes_any_limit() {
     let began = tokio::time::Instant::now();

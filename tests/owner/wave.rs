@@ -6,7 +6,10 @@ use std::{
     task::{Wake, Waker},
 };
 
-use crate::support::by_hand::{Task, kept, poll};
+use crate::support::{
+    by_hand::{Task, kept, poll},
+    paused::Paused,
+};
 use proptest::prelude::*;
 use rideout::owner::{Ending, Lifecycle, Registry, RunLevel, Wave, Waves};
 
@@ -207,7 +210,7 @@ async fn a_child_is_told_before_its_parent() {
         assert!(poll(&mut reached, &waker).is_pending());
         reached
     });
-    let drivers = [&parent, &child].map(|it| tokio::spawn(it.driver(async {})));
+    let drivers = [&parent, &child].map(|it| tokio::spawn(it.driver_on(Paused, async {})));
     waves.land(|| [parent.clone(), child.clone()], landing()).await;
     assert_eq!(*told.lock().unwrap(), ["child", "parent"]);
     assert!(child.ending().unwrap().is_announced());

@@ -58,3 +58,23 @@ fn table() -> BTreeMap<String, BTreeSet<String>> {
 fn every_crate_depends_on_what_the_table_says() {
     assert_eq!(dependencies(), table());
 }
+
+/// Without its features the library names no runtime, be it by way of another crate.
+#[test]
+fn without_features_there_is_no_runtime() {
+    let tree = |features: &[&str]| {
+        let output = Command::new(env!("CARGO"))
+            .args(["tree", "--package", "rideout", "--edges", "normal,build", "--prefix", "none"])
+            .args(["--offline", "--format", "{lib}"])
+            .args(features)
+            .current_dir(root())
+            .output()
+            .expect("cargo runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let names = String::from_utf8(output.stdout).expect("UTF-8");
+        names.lines().map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    assert!(tree(&["--all-features"]).contains("tokio"), "it would be seen");
+    let without = tree(&["--no-default-features"]);
+    assert!(without.contains("rideout") && !without.contains("tokio"), "{without:?}");
+}

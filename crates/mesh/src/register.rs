@@ -54,7 +54,7 @@ pub(crate) struct Seen {
 /// The streams that a hub serves. All is done by the hub's own task, in order.
 pub(crate) struct Register<T> {
     lifecycle: Lifecycle,
-    served: Subscribers<StreamId, Sink<T>, Held<T>>,
+    subscribers: Subscribers<StreamId, Sink<T>, Held<T>>,
     seen: watch::Sender<Seen>,
 }
 
@@ -64,7 +64,7 @@ impl<T> Register<T> {
         idle_release: Duration,
         seen: watch::Sender<Seen>,
     ) -> Self {
-        Self { lifecycle, served: Subscribers::new().idle_release(idle_release), seen }
+        Self { lifecycle, subscribers: Subscribers::new().idle_release(idle_release), seen }
     }
 
     /// Serves a stream; returns its first frame where there is a state.
@@ -75,7 +75,7 @@ impl<T> Register<T> {
         sink: Sink<T>,
         held: Held<T>,
     ) -> Option<Due<T>> {
-        let asked = self.served.ask(stream, attempt, sink, held, TokioTimer.now());
+        let asked = self.subscribers.ask(stream, attempt, sink, held, TokioTimer.now());
         if asked.refused.is_none() {
             self.seen.send_modify(|seen| _ = seen.streams.insert(stream));
         }
@@ -87,17 +87,17 @@ impl<T> Register<T> {
 
     /// Returns the next frame of every stream.
     pub(crate) fn publish(&mut self) -> Vec<Due<T>> {
-        self.served.publish()
+        self.subscribers.publish()
     }
 
     /// Returns whether `stream` is served here.
     pub(crate) fn beat(&mut self, stream: StreamId) -> bool {
-        self.served.beat(&stream, TokioTimer.now())
+        self.subscribers.beat(&stream, TokioTimer.now())
     }
 
     /// Ends the registration of a stream that was asked for by `attempt`; returns whether it was there.
     pub(crate) fn unsubscribe(&mut self, stream: StreamId, attempt: u32) -> bool {
-        let released = self.served.unsubscribe(&stream, attempt);
+        let released = self.subscribers.unsubscribe(&stream, attempt);
         let was_there = released.is_some();
         self.refuse_all(released);
         was_there
@@ -111,17 +111,17 @@ impl<T> Register<T> {
 
     /// Releases the streams whose subscriber gave no sign for long, and returns them: whom to tell.
     pub(crate) fn release_idle(&mut self) -> Vec<StreamId> {
-        let released = self.served.release_idle(TokioTimer.now());
+        let released = self.subscribers.release_idle(TokioTimer.now());
         self.refuse_all(released)
     }
 
     pub(crate) fn next_release(&self) -> Option<Instant> {
-        self.served.next_release()
+        self.subscribers.next_release()
     }
 
     /// Ends every stream, and returns them: whom to tell.
     pub(crate) fn end(&mut self) -> Vec<StreamId> {
-        let released = self.served.end();
+        let released = self.subscribers.end();
         self.refuse_all(released)
     }
 
@@ -166,7 +166,7 @@ impl<T> Drop for Register<T> {
     /// lost, and the route tells them.
     fn drop(&mut self) {
         // One by one: each has wakers of its own.
-        for Released { key, held, sink, .. } in self.served.end() {
+        for Released { key, held, sink, .. } in self.subscribers.end() {
             self.no_longer_seen(key);
             held.into_iter().for_each(|held| panics::contained(|| drop(held)));
             panics::contained(|| drop(sink));

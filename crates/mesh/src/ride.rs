@@ -58,7 +58,8 @@ impl<T: Clone + Send + Sync + 'static> Mesh<T> {
     /// use std::time::Duration;
     ///
     /// use futures::TryStreamExt;
-    /// use rideout::{Address, Budget, mesh::Mesh};
+    /// use rideout::{Address, Budget};
+    /// use rideout_mesh::Mesh;
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -21,7 +21,7 @@ use rideout_under_loom::{
     teardown::Teardown,
 };
 
-use crate::common::yields;
+use crate::common::yields::yields;
 
 /// The first owner, and its successor.
 pub(crate) const OWNERS: [&str; 2] = ["0A", "0B"];

@@ -20,7 +20,7 @@ use rideout_under_loom::{
     Budget, Carrier, CarrierExt, Kind, Rejection, RideError, Ruling, ledger::Charge,
 };
 
-use crate::common::yields;
+use crate::common::yields::yields;
 
 pub(crate) type Answer = Option<Result<(), RideError<Ruling>>>;
 pub(crate) type Chain = Pin<Box<dyn Stream<Item = Result<(), RideError<Ruling>>>>>;
@@ -59,7 +59,7 @@ pub(crate) struct Ghost {
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) saw: Vec<bool>,
-    pub(crate) count: u32,
+    pub(crate) charge: Charge,
 }
 
 /// The attempt that is out, until it is dropped.
@@ -113,7 +113,7 @@ impl World {
 
     fn ask(&self, charge: &Charge) -> usize {
         let saw = self.wanted.iter().map(|wanted| wanted.load(Relaxed)).collect();
-        let asked = Asked { saw, count: charge.count() };
+        let asked = Asked { saw, charge: charge.clone() };
         self.look(|ghost| {
             ghost.asks.push(asked);
             ghost.asks.len()
@@ -139,6 +139,9 @@ impl World {
         let asks = self.look(|Ghost { asks, .. }| {
             for i in 0..self.wanted.len() {
                 assert!(asks.iter().any(|ask| ask.saw[i]), "trigger {i} was lost: {asks:?}");
+            }
+            for Asked { charge, .. } in asks.iter() {
+                assert!(charge.count() <= charge.budget(), "charged beyond the budget: {asks:?}");
             }
             assert!(asks.len() <= most, "more than {most} asks: {asks:?}");
             asks.len()

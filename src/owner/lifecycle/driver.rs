@@ -54,6 +54,9 @@ use crate::{
 /// use rideout::owner::{Ending, Lifecycle};
 /// use tokio::time::Instant;
 ///
+/// # #[cfg(not(feature = "tokio"))]
+/// # fn main() {}
+/// # #[cfg(feature = "tokio")]
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let owner = Lifecycle::new("prices/eur".parse()?);

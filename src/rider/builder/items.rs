@@ -21,6 +21,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// use futures::{TryStreamExt, stream};
     /// use rideout::{Refusal, RideOut};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let prices = RideOut::builder("prices/eur".parse()?, |_| async {
@@ -60,6 +63,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// use futures::{StreamExt, TryStreamExt, stream};
     /// use rideout::{Refusal, RideOut};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let frames = RideOut::builder("prices/eur".parse()?, |ask| async move {
@@ -86,6 +92,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// use futures::{TryStreamExt, stream};
     /// use rideout::{Refusal, RideOut};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let lines = RideOut::builder_resuming("log".parse()?, |line: &u32| *line, |ask| async move {
@@ -112,6 +121,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// use futures::{StreamExt, TryStreamExt, stream};
     /// use rideout::{Refusal, RideOut};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let prices = RideOut::builder("prices/eur".parse()?, |ask| async move {
@@ -160,6 +172,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// use futures::{StreamExt, TryStreamExt, channel::mpsc, stream};
     /// use rideout::{News, Refusal, RideOut};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let (answers, news) = mpsc::unbounded();
@@ -198,6 +213,9 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// use futures::{StreamExt, channel::mpsc, stream};
     /// use rideout::{Refusal, RideOut};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let (sender, beats) = mpsc::unbounded();

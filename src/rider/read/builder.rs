@@ -83,6 +83,9 @@ impl<A, N, T, C> PointReadBuilder<A, N, T, C> {
     ///
     /// use rideout::{PointRead, Refusal};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let address: rideout::Address = "prices/eur".parse()?;
@@ -119,6 +122,9 @@ impl<A, N, T, C> PointReadBuilder<A, N, T, C> {
     /// use futures::stream;
     /// use rideout::{News, PointRead, Refusal};
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let address: rideout::Address = "prices/eur".parse()?;
@@ -164,6 +170,9 @@ impl<A, N, T, C> PointReadBuilder<A, N, T, C> {
     ///     }
     /// }
     ///
+    /// # #[cfg(not(feature = "tokio"))]
+    /// # fn main() {}
+    /// # #[cfg(feature = "tokio")]
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let price = PointRead::builder("prices/eur".parse()?, |ask| async move {

@@ -14,6 +14,9 @@ use crate::{address::Address, diagnosis::Shape};
 /// ```
 /// use rideout::{PointRead, Refusal, rider::PointReadEnd};
 ///
+/// # #[cfg(not(feature = "tokio"))]
+/// # fn main() {}
+/// # #[cfg(feature = "tokio")]
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let address: rideout::Address = "prices/eur".parse()?;

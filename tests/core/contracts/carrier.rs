@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::contracts::harness::{
-    After, Case, Strict, is_bounded, is_bounded_as_a_future, keeps, keeps_as_a_future,
+    After, Case, Strict, is_bounded, is_bounded_as_a_future, keeps, keeps_as_a_future_then,
     outlives_panics, outlives_panics_as_a_future, pausing,
 };
 use crate::support::{
@@ -134,7 +134,7 @@ fn attempt<Fut: Future>(mut probe: impl FnMut() -> Fut) -> Attempt<impl FnMut(Ch
 
 #[test]
 fn an_attempt_keeps_what_futures_keep() {
-    keeps_as_a_future(After::Ready, || {
+    keeps_as_a_future_then(After::Ready, || {
         let teardown = Teardown::new();
         let (joins, left) = (teardown.clone(), teardown.clone());
         Case::new(attempt(move || Strict::new(joins.completed())))
@@ -352,7 +352,7 @@ fn chains_take_so_many_refusals_in_a_poll() {
 #[test]
 fn a_claim_keeps_what_futures_keep() {
     for is_taken in [false, true] {
-        keeps_as_a_future(After::Pending, || {
+        keeps_as_a_future_then(After::Pending, || {
             let slot = Slot::new();
             let permit = Cell::new(is_taken.then(|| {
                 slot.owe();
@@ -368,7 +368,7 @@ fn a_claim_keeps_what_futures_keep() {
 
 #[test]
 fn a_completion_keeps_what_futures_keep() {
-    keeps_as_a_future(After::Ready, || {
+    keeps_as_a_future_then(After::Ready, || {
         let teardown = Teardown::new();
         let left = teardown.clone();
         Case::new(teardown.completed())

@@ -218,7 +218,7 @@ fn reaches(functions: &BTreeMap<String, String>, test: &str, goal: &str) -> bool
         let called = format!("{name}(");
         body.match_indices(&called).any(|(at, _)| at > 0 && !body[..at].ends_with(['.', '_']))
     };
-    let itself = body.match_indices(goal).any(|(at, _)| body[..at].ends_with([' ', '{']));
+    let itself = body.match_indices(goal).any(|(at, _)| body[..at].ends_with([' ', '{', ':']));
     itself || functions.keys().any(|it| it != test && calls(it) && reaches(functions, it, goal))
 }
 

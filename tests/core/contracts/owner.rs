@@ -3,7 +3,7 @@
 use std::{cell::RefCell, future::pending, task::Poll};
 
 use crate::contracts::harness::{
-    After, Case, Feed, Strict, is_bounded_as_a_future, keeps_as_a_future,
+    After, Case, Feed, Strict, is_bounded_as_a_future, keeps_as_a_future_then,
     outlives_panics_as_a_future,
 };
 use crate::support::hand_clock::{Clock, Count, address};
@@ -21,7 +21,7 @@ fn child(parent: &Lifecycle) -> Lifecycle {
 #[test]
 fn a_wait_for_a_level_keeps_what_futures_keep() {
     for level in [RunLevel::Quiescing, RunLevel::DisposeHosted, RunLevel::Dead] {
-        keeps_as_a_future(After::Ready, || {
+        keeps_as_a_future_then(After::Ready, || {
             let life = owner();
             let reply = RefCell::new(Some(life.pending()));
             Case::new(life.reached(level))
@@ -85,7 +85,7 @@ fn a_driver_keeps_what_futures_keep() {
         // By its watchdog.
         vec![Told],
     ] {
-        keeps_as_a_future(After::Ready, || ends(happens.clone()));
+        keeps_as_a_future_then(After::Ready, || ends(happens.clone()));
     }
 }
 
@@ -137,7 +137,7 @@ fn a_driver_polls_the_last_code_once_a_poll() {
 
 #[test]
 fn a_wave_keeps_what_futures_keep() {
-    keeps_as_a_future(After::Ready, || {
+    keeps_as_a_future_then(After::Ready, || {
         let members: Vec<_> = (0..3).map(|_| owner()).collect();
         let waves = Waves::new();
         let wave = waves.land(|| members.clone(), Ending::recycle());

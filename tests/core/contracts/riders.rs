@@ -10,9 +10,9 @@ use std::{
     rc::Rc,
 };
 
-use crate::contracts::harness::{
-    After, Case, Feed, Strict, Turns, is_bounded, is_bounded_as_a_future, keeps, keeps_as_a_future,
-};
+#[cfg(feature = "tokio")]
+use crate::contracts::harness::keeps_as_a_future;
+use crate::contracts::harness::{After, Case, Feed, Strict, keeps, keeps_as_a_future_then};
 use crate::support::{
     hand_clock::{Clock, Count, address, ms},
     strict::{self, Hasty},
@@ -28,7 +28,6 @@ use rideout::{
     Activation, Budget, News, PointRead, Refusal, RideOut,
     rider::{Answer, Ask, NoNews, Phase, RideOutBuilder},
     teardown::Teardown,
-    time::{Timer, TokioTimer},
 };
 
 /// Not to be polled after its error either.
@@ -241,12 +240,13 @@ fn phases_keep_what_streams_keep() {
     rides(Rider::phases);
 }
 
+#[cfg(feature = "tokio")]
 #[test]
 fn a_box_keeps_what_streams_keep() {
     let rider = || {
         let items = [Ok(1), Ok(2), Err(not_found())];
         RideOut::builder(address(), move |_| ready(Ok(stream::iter(items.clone()))))
-            .timer(TokioTimer)
+            .timer(Hasty::new())
             .build()
     };
     keeps(|| Case::new(rider().boxed()));
@@ -318,7 +318,7 @@ fn a_read_keeps_what_futures_keep() {
         (ms(0), vec![]),
     ];
     for (deadline, happens) in ends {
-        keeps_as_a_future(After::Pending, || {
+        keeps_as_a_future_then(After::Pending, || {
             let world = World::new();
             let asking = world.clone();
             let read = PointRead::builder(address(), move |_| asking.asked())
@@ -332,14 +332,15 @@ fn a_read_keeps_what_futures_keep() {
     }
 }
 
+#[cfg(feature = "tokio")]
 #[test]
 fn a_sleep_of_tokio_s_keeps_what_futures_keep() {
-    keeps_as_a_future(After::Unsaid, || {
+    keeps_as_a_future(|| {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_time().start_paused(true).build().expect("a runtime");
         let sleep = {
             let _entered = runtime.enter();
-            TokioTimer.sleep(ms(10))
+            rideout::time::Timer::sleep(&rideout::time::TokioTimer, ms(10))
         };
         Case::new(sleep).stimulus(move || runtime.block_on(tokio::time::advance(ms(4))))
     });

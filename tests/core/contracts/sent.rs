@@ -15,6 +15,8 @@ use futures::{
     future::LocalBoxFuture,
     stream::{self, Empty, Iter},
 };
+#[cfg(feature = "tokio")]
+use rideout::time::TokioSleep;
 use rideout::{
     Activation, Carrier, CarrierExt, News, PointRead, Refusal, RideError, RideOut,
     carrier::{Attempt, Charges, ConcatAttempts, Defer, Trigger, Triggers},
@@ -23,7 +25,6 @@ use rideout::{
     rider::{Ask, BoxRide, NoNews, Phases},
     slot::{Claim, Permit, Slot},
     teardown::{Completed, Teardown},
-    time::TokioSleep,
 };
 
 fn is<T: Send + Sync + Unpin + 'static>() {}
@@ -124,6 +125,7 @@ is_not!(Unpin: ConcatAttempts<PhantomPinned, Closure, Out, ()>);
 is_not!(Unpin: ConcatAttempts<Triggers, Closure, PhantomPinned, ()>);
 is_not!(Unpin: PointRead<fn(Ask) -> Reads, PhantomPinned, Refusal, Empty<News>, Clock>);
 is_not!(Unpin: Driver<PhantomPinned, Clock>);
+#[cfg(feature = "tokio")]
 is_not!(Unpin: TokioSleep);
 
 /// Neither of a rider's parts need be `Unpin`: they are boxed as themselves.
@@ -151,6 +153,7 @@ fn a_rider_is_unpin_whatever_it_was_given() {
     );
 }
 
+#[cfg(feature = "tokio")]
 #[test]
 fn sleeps_are_sent_and_shared() {
     fn is_sent_and_shared<T: Send + Sync>() {}

@@ -1,8 +1,11 @@
 //! What holds for any script of an owner: no ask is early, none is beside another, none is lost (`R10`,
 //! `R11`, `R16`–`R18`).
 
+mod ridden;
+
 use std::time::Duration;
 
+use self::ridden::Ridden;
 use crate::support::{
     hand_clock::ms,
     script::{
@@ -181,55 +184,11 @@ proptest! {
             let mut rider = rider.news(owner.news_of(news.collect())).build();
             watch(&owner, &mut rider, 100_000).await;
 
-            // Of this ride-out: who refused, and when; whether a join had nothing to wait for; and how many
-            // waits an arrival ended, in all and since a subscription opened, which forgets arrivals.
-            let (mut refused, mut at_once, mut ended) = (Vec::new(), false, 0);
-            let (mut opened, mut early, mut holds) = (0, 0, Vec::new());
+            let mut seen = Ridden::new(&arrivals, &teardowns, activations, pace);
             for (said, pair) in script.iter().cycle().zip(owner.asked().windows(2)) {
-                let (asked, next) = (&pair[0], &pair[1]);
-                let rejected = asked.at + said.rejects_after();
-                let mut held = 0;
-                if let Says::Dies { lives, item, .. } = said {
-                    (opened, early) = (asked.at, 0);
-                    if *item || *lives >= pace {
-                        (refused, at_once, ended) = (Vec::new(), false, 0);
-                    }
-                    held = if *lives < pace { pace } else { 0 };
-                }
-                refused.push((rejected, said.who()));
-
-                let (due, turn) = match (next.charge.wait(), said.who()) {
-                    (Wait::Rest(rest), _) => (rest, false),
-                    (Wait::Join { limit, rest }, Who::Owner(number)) => {
-                        let left = teardowns[usize::from(number)].saturating_sub(rejected);
-                        if left > 0 { (ms(left).min(limit), false) } else { (rest, !at_once) }
-                    }
-                    (wait, who) => return Err(TestCaseError::fail(format!("{wait:?} by {who:?}"))),
-                };
-                let waited = next.at - rejected;
-                prop_assert!(waited >= held, "R11: {} of {} ms", waited, held);
-                prop_assert!(ms(waited) <= due.max(ms(held)), "late: {} of {:?}", waited, due);
-                if held > 0 {
-                    holds.push(rejected + 1..=rejected + held);
-                }
-                // They are in time for this wait, and not used up by R11.
-                let mut arrived = arrivals.clone();
-                arrived.retain(|(at, _)| {
-                    (opened..=next.at).contains(at) && !holds.iter().any(|it| it.contains(at))
-                });
-                if turn && waited == held {
-                    at_once = true;
-                } else if ms(waited) < due {
-                    (early, ended) = (early + 1, ended + 1);
-                    prop_assert!(ended <= activations, "{} waits of {}", ended, activations);
-                    let refused = |who| refused.iter().any(|(_, it)| *it == who);
-                    prop_assert!(arrived.iter().any(|(_, who)| !refused(*who)), "early for nobody");
-                }
-                // Each ends one wait, unless it had refused before it came.
-                arrived.retain(|(at, who)| !refused.iter().any(|(then, it)| then < at && it == who));
-                prop_assert!(early <= arrived.len(), "early for one twice");
+                seen.asks_again(said, &pair[0], &pair[1])?;
             }
-            Ok(())
+            Ok::<_, TestCaseError>(())
         })?;
     }
 

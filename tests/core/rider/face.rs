@@ -5,6 +5,7 @@ use std::{future::ready, task::Poll};
 
 use crate::support::{
     hand_clock::{Clock, address, ms},
+    paused::Paused,
     strict::{Strict, next},
     words::{by, tag},
 };
@@ -67,12 +68,13 @@ fn phases_and_items_are_one_rider() {
 
 /// On tokio's clock, an owner that refuses twice.
 fn refused_twice() -> impl FusedStream<Item = Result<u32, RideError<Refusal>>> + Send + Unpin {
-    RideOut::new(address(), |ask: Ask| async move {
+    let rider = RideOut::builder(address(), |ask: Ask| async move {
         match ask.attempt {
             1 | 2 => Err(by("A1")),
             _ => Ok(stream::iter([Ok(1), Ok(2), Ok(3)])),
         }
-    })
+    });
+    rider.timer(Paused).build()
 }
 
 #[tokio::test(start_paused = true)]
@@ -135,11 +137,11 @@ async fn riders_and_reads_run_on_any_thread() {
             _ => Ok(stream::iter([Ok::<_, Refusal>(1), Ok(2)])),
         }
     });
-    let rider = tokio::spawn(rider.budget(hasty).build().try_collect::<Vec<_>>());
+    let rider = tokio::spawn(rider.timer(Paused).budget(hasty).build().try_collect::<Vec<_>>());
     let read = PointRead::builder(address(), |ask| async move {
         if ask.attempt < 4 { Err(by("A1")) } else { Ok(7) }
     });
-    let read = tokio::spawn(read.budget(hasty).build());
+    let read = tokio::spawn(read.timer(Paused).budget(hasty).build());
     assert_eq!(rider.await.unwrap().unwrap(), [1, 2]);
     assert_eq!(read.await.unwrap().unwrap(), 7);
 }

@@ -5,6 +5,7 @@ use std::task::Poll;
 
 use crate::support::{
     hand_clock::{self, Clock, address, ms, panics},
+    paused::Paused,
     script::{self, Builder, NEVER, Owner, Reply, Rider, Seen, after, items, serve, watch},
     strict::{Strict, next},
     words::{by, by_route, not_found, tag},
@@ -297,7 +298,7 @@ async fn numbers_may_be_set_in_any_order() {
             let frames = if ask.attempt == 1 { vec![1, 3] } else { vec![1, 2] };
             Ok(stream::iter(frames.into_iter().map(Ok::<u64, Refusal>)).chain(stream::pending()))
         });
-        let news = stream::pending::<News>();
+        let (rider, news) = (rider.timer(Paused), stream::pending::<News>());
         let items = match order {
             0 => rider.frame_number(|it| *it).news(news).build().take(4).boxed_local(),
             _ => rider.news(news).frame_number(|it| *it).build().take(4).boxed_local(),

@@ -17,6 +17,7 @@ use std::{
 
 use crate::support::{
     hand_clock::{self, Clock, address, ms, panics},
+    paused::Paused,
     script::{self, Builder, NEVER, Owner, Reply, Seen, after, serve, watch},
     strict::{Strict, next},
     words::{by, by_route, not_found, tag},
@@ -306,10 +307,10 @@ async fn the_settings_may_come_in_any_order() {
         let (beat, news) = (beats.send(), stream::pending::<News>());
         let sent = if before {
             let rider = rider.keep_alive(beat).keep_alive_interval(ms(2_000));
-            let rider = rider.join(joins).news(news).timer(rideout::time::TokioTimer);
+            let rider = rider.join(joins).news(news).timer(Paused);
             tokio::time::timeout(ms(5_000), rider.build().count()).await
         } else {
-            let rider = rider.timer(rideout::time::TokioTimer).news(news).join(joins);
+            let rider = rider.timer(Paused).news(news).join(joins);
             let rider = rider.keep_alive_interval(ms(2_000)).keep_alive(beat);
             tokio::time::timeout(ms(5_000), rider.build().count()).await
         };

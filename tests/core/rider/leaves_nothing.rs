@@ -13,6 +13,7 @@ use std::{
 
 use crate::support::{
     hand_clock::address,
+    paused::Paused,
     script::{NEVER, Owner, Reply, Seen, after, serve, watch},
     words::{by, by_route, tag},
 };
@@ -149,7 +150,8 @@ async fn a_panic_in_the_version_or_the_token_costs_that_item_alone() {
     assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(3)))));
 
     let replies = || stream::iter([Ok::<_, Refusal>(1), Ok(2), Ok(3)]);
-    let mut rider = RideOut::resuming(address(), odd, move |_| async move { Ok(replies()) });
+    let rider = RideOut::builder_resuming(address(), odd, move |_| async move { Ok(replies()) });
+    let mut rider = rider.timer(Paused).build();
     assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(1)))));
     panics(|| poll(&mut rider));
     assert!(matches!(poll(&mut rider), Poll::Ready(Some(Ok(3)))));

@@ -2,6 +2,7 @@
 
 use crate::support::{
     hand_clock::{address, ms},
+    paused::Paused,
     script::{NEVER, Owner, Reply, Seen, after, serve, watch},
     words::{by, by_route},
 };
@@ -116,7 +117,7 @@ async fn an_old_one_that_ends_because_its_refresh_is_asked_leaves_that_ask_its_t
             Ok(Answer::new(stream::iter([Ok::<_, Refusal>(attempt)]).boxed_local()))
         }
     });
-    let mut rider = rider.budget(Budget::new().longest(ms(60_000))).build();
+    let mut rider = rider.timer(Paused).budget(Budget::new().longest(ms(60_000))).build();
     assert_eq!(rider.next().await.map(Result::ok), Some(Some(1)));
     rider.nudger().nudge();
     assert_eq!(rider.next().await.map(Result::ok), Some(Some(3)), "the third ask is answered");

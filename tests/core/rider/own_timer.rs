@@ -124,6 +124,20 @@ fn a_rider_rides_out_on_a_clock_of_ones_own() {
     assert_eq!(clock.elapsed.get(), Duration::from_millis(1_500));
 }
 
+/// Without the feature a rider has no timer, and so none of a runtime's, until it is given one.
+#[cfg(not(feature = "tokio"))]
+#[test]
+fn without_the_feature_there_is_no_timer_but_ones_own() {
+    let clock = Simulated::new();
+    let rider = RideOut::builder(address(), owner(&clock, Duration::from_millis(1_200)));
+    let unset = std::any::type_name_of_val(&rider);
+    assert!(unset.contains("NoTimer") && !unset.contains("Simulated"), "{unset}");
+    let rider = rider.timer(clock.clone());
+    let set = std::any::type_name_of_val(&rider);
+    assert!(set.contains("Simulated") && !set.contains("NoTimer"), "{set}");
+    assert_eq!(clock.run(rider.build().try_collect::<Vec<_>>()).unwrap(), [101, 102]);
+}
+
 #[test]
 fn a_give_up_comes_at_the_time_of_that_clock() {
     let clock = Simulated::new();

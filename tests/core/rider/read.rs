@@ -12,6 +12,7 @@ use std::{
 
 use crate::support::{
     hand_clock::{address, ms},
+    paused::Paused,
     script::{self, NEVER, Owner},
     words::{by, by_route, not_found, tag, unnamed},
 };
@@ -145,7 +146,7 @@ async fn a_read_comes_back_when_its_owner_does() {
         assert!(ask.attempt < 100, "asked too often");
         ready(if clock.now() < 8_000 { Err(by("A1")) } else { Ok(7) })
     });
-    assert_eq!(read.deadline(ms(15_000)).build().await.ok(), Some(7));
+    assert_eq!(read.deadline(ms(15_000)).timer(Paused).build().await.ok(), Some(7));
     assert_eq!(owner.now(), 8_000);
 }
 
@@ -175,7 +176,9 @@ async fn no_refusal_at_all_is_a_time_out() {
     assert_eq!((ran.outcome, ran.at, ran.asks), (Outcome::TimedOut { asks: 1 }, 10_000, vec![0]));
 
     let silent = PointRead::builder(address(), |_| std::future::pending::<Result<(), Refusal>>());
-    let Err(error) = silent.deadline(ms(700)).build().await else { panic!("no answer") };
+    let Err(error) = silent.deadline(ms(700)).timer(Paused).build().await else {
+        panic!("no answer")
+    };
     assert_eq!(error.to_string(), "prices/eur did not answer 1 asks within the deadline 700ms");
     assert!(std::error::Error::source(&error).is_none());
 }
@@ -309,7 +312,10 @@ async fn any_setting_reads_without_a_panic_or_a_spin() {
         let paced = if extreme.is_zero() { 1_001 } else { 1 };
         assert_eq!(ran.asks.len(), paced, "{extreme:?}");
     }
-    let long = PointRead::builder(address(), |_| ready(Ok::<_, Refusal>(1))).deadline(far).build();
+    let long = PointRead::builder(address(), |_| ready(Ok::<_, Refusal>(1)))
+        .deadline(far)
+        .timer(Paused)
+        .build();
     assert_eq!(long.await.ok(), Some(1));
 }
 
@@ -350,6 +356,7 @@ async fn a_poll_of_a_read_is_bounded_and_a_panic_reaches_the_caller() {
     })
     .news(arrivals)
     .budget(Budget::new().activations(u32::MAX))
+    .timer(Paused)
     .build();
     let mut read = Box::pin(read);
     let mut poll = || Pin::new(&mut read).poll(&mut Context::from_waker(Waker::noop()));
@@ -367,8 +374,12 @@ async fn the_end_of_a_read_says_what_happened() {
             let says = says.clone();
             tokio::time::sleep(ms(late)).map(move |()| says)
         };
-        let error =
-            PointRead::builder(address(), answer).deadline(ms(1_000)).build().await.unwrap_err();
+        let error = PointRead::builder(address(), answer)
+            .deadline(ms(1_000))
+            .timer(Paused)
+            .build()
+            .await
+            .unwrap_err();
         (error.to_string(), error.source().map(ToString::to_string))
     };
     let (recycling, last) = said(Err(by_route()), 0).await;

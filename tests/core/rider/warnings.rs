@@ -16,12 +16,13 @@ use std::{
 use crate::support::{
     hand_clock::{address, ms},
     heard::Heard,
+    paused::Paused,
     script::{Owner, Reply, after, next, serve, watch},
     words::{by, by_route, not_found, tag, unnamed},
 };
 use futures::StreamExt;
 use rideout::{
-    Budget, Kind, PointRead, Refusal, RideError,
+    Budget, Kind, PointRead, Refusal,
     carrier::End,
     diagnosis::Shape,
     ledger::{Axis, Cause, GaveUp, Key},
@@ -33,14 +34,14 @@ async fn gives_up(owner: &Owner, budget: Budget) -> (GaveUp, Option<Refusal>, He
     let heard = Heard::begin();
     let mut rider = owner.builder().budget(budget).build();
     for _ in 0..100_000 {
-        match next(&mut rider).await.map(|it| it.map_err(RideError::into_end)) {
-            Some(Ok(_)) => {}
-            Some(Err(End::GaveUp { report, last })) => {
-                assert!(next(&mut rider).await.is_none(), "then the end");
-                return (report, last, heard);
-            }
-            ended => panic!("no give-up: {ended:?}"),
-        }
+        let ended = match next(&mut rider).await {
+            Some(Ok(_)) => continue,
+            Some(Err(error)) => error.into_end(),
+            None => panic!("it completes"),
+        };
+        let End::GaveUp { report, last } = ended else { panic!("no give-up: {ended:?}") };
+        assert!(next(&mut rider).await.is_none(), "then the end");
+        return (report, last, heard);
     }
     panic!("it rides for ever");
 }
@@ -122,9 +123,10 @@ async fn the_source_is_the_last_error_and_the_text_is_the_report() {
         }
     }
 
-    let mut rider = rideout::RideOut::new(address(), |ask| async move {
+    let rider = rideout::RideOut::builder(address(), |ask| async move {
         Err::<futures::stream::Pending<Result<(), Broken>>, _>(Broken(ask.attempt))
     });
+    let mut rider = rider.timer(Paused).build();
     let Some(Err(error)) = next(&mut rider).await else { panic!("gives up") };
     assert_eq!(error.source().map(ToString::to_string), Some("attempt 17".to_owned()));
     assert!(error.to_string().contains("the route refused 17 times"));
@@ -181,8 +183,8 @@ async fn the_refusal_is_cut_at_300_characters_wherever_they_end() {
 
     let heard = Heard::begin();
     let refused = long.clone();
-    let read =
-        PointRead::new(address(), move |_| std::future::ready(Err::<(), _>(refused.clone())));
+    let refuse = move |_| std::future::ready(Err::<(), _>(refused.clone()));
+    let read = PointRead::builder(address(), refuse).timer(Paused).build();
     assert_eq!(read.await.expect_err("it is refused").into_inner(), Some(long));
     assert_eq!(heard.all()[0].field("last_refusal"), shown);
 }
@@ -203,8 +205,8 @@ async fn nothing_else_is_said() {
     }
     for (deadline, refusal) in [(10_000, not_found()), (0, by("A1"))] {
         let refused = move |_| std::future::ready(Err::<(), _>(refusal.clone()));
-        let read = PointRead::builder(address(), refused).deadline(ms(deadline)).build();
-        assert!(read.await.is_err());
+        let read = PointRead::builder(address(), refused).deadline(ms(deadline)).timer(Paused);
+        assert!(read.build().await.is_err());
     }
     assert!(heard.all().is_empty(), "{:?}", heard.all());
 }
@@ -213,10 +215,11 @@ async fn nothing_else_is_said() {
 async fn a_panic_doubles_no_warning() {
     // C40.
     let heard = Heard::begin();
-    let mut rider = rideout::RideOut::new(address(), |ask| {
+    let rider = rideout::RideOut::builder(address(), |ask| {
         assert_ne!(ask.attempt, 2, "once");
         async { Err::<futures::stream::Pending<Result<(), Refusal>>, _>(by_route()) }
     });
+    let mut rider = rider.timer(Paused).build();
     let spawned = std::panic::AssertUnwindSafe(rider.next());
     assert!(futures::FutureExt::catch_unwind(spawned).await.is_err());
     let error = next(&mut rider).await.and_then(Result::err).expect("it gives up");
@@ -242,7 +245,8 @@ async fn a_spent_deadline_is_one_warning_with_its_facts() {
             assert!(ask.attempt < 100, "asked too often");
             std::future::ready(Err::<(), _>(refuse(ask.attempt)))
         });
-        let error = read.deadline(ms(1_200)).build().await.expect_err("it is refused");
+        let error =
+            read.deadline(ms(1_200)).timer(Paused).build().await.expect_err("it is refused");
         let spent = error.recycling().expect("recycling");
         let asks = if shape == Shape::RouteOnly { 3 } else { 4 };
         assert_eq!((spent.asks, spent.refusals, spent.owners), (asks, asks, owners));

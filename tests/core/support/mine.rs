@@ -5,8 +5,6 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::hand_clock::Clock;
-
 /// Panics once, at one of the steps on it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Mine(Arc<Mutex<Buried>>);
@@ -41,12 +39,6 @@ impl Mine {
             Some(more) => buried.bears = Some(more - 1),
             None => {}
         }
-    }
-
-    /// A clock that steps on it with all that is asked of the clock.
-    pub(crate) fn clock(&self) -> Clock {
-        let mine = self.clone();
-        Clock::telling(move |who| mine.step(who))
     }
 
     /// Whose step it was that set it off.

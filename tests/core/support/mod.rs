@@ -8,7 +8,12 @@ pub(crate) mod hand_clock;
 #[path = "../../support/heard.rs"]
 pub(crate) mod heard;
 pub(crate) mod mine;
+mod mined_clock;
+#[path = "../../support/paused.rs"]
+pub(crate) mod paused;
 pub(crate) mod ruled;
 pub(crate) mod script;
 pub(crate) mod strict;
+#[path = "../../support/task.rs"]
+pub(crate) mod task;
 pub(crate) mod words;

@@ -7,5 +7,9 @@ pub(crate) mod driven;
 pub(crate) mod hand_clock;
 #[path = "../../support/heard.rs"]
 pub(crate) mod heard;
+#[path = "../../support/paused.rs"]
+pub(crate) mod paused;
 #[path = "../../support/recognised.rs"]
 pub(crate) mod recognised;
+#[path = "../../support/task.rs"]
+pub(crate) mod task;

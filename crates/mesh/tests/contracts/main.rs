@@ -1,7 +1,6 @@
 //! What the streams and the requests of the embedded mesh keep: in virtual time, each beside a mesh that
 //! lives on.
 
-#[path = "../../../../tests/core/contracts/harness/mod.rs"]
 mod harness;
 mod list;
 mod sent;
@@ -19,14 +18,11 @@ use std::{
     time::Duration,
 };
 
-use self::support::{
-    hand_clock::{address, ms},
-    mine::Mine,
-};
 use futures::{Stream, StreamExt, stream::FusedStream};
-use harness::{After, Case, keeps, keeps_as_a_future, outlives_panics};
+use harness::{Case, keeps, keeps_as_a_future, outlives_panics};
 use rideout::activation::StreamId;
 use rideout_mesh::{Mesh, Subscription};
+use support::{address, mine::Mine, ms};
 use tokio::{
     runtime::{self, Runtime},
     task::yield_now,
@@ -300,8 +296,8 @@ fn requests<Fut: Future>(request: impl Fn(Mesh<u64>) -> Fut) {
                 going.passes(ms(10));
             })
         };
-        keeps_as_a_future(After::Unsaid, || case(ms(0)));
-        keeps_as_a_future(After::Unsaid, || case(ms(10)).sound_wakers());
+        keeps_as_a_future(|| case(ms(0)));
+        keeps_as_a_future(|| case(ms(10)).sound_wakers());
     });
 }
 

@@ -5,7 +5,7 @@ use std::marker::PhantomPinned;
 use rideout::{Address, activation::StreamId};
 use rideout_mesh::{Changes, Mesh, NewsStream, Subscription};
 
-use crate::support::hand_clock::address;
+use crate::support::address;
 
 fn is<T: Send + Sync + Unpin + 'static>() {}
 fn is_sent<T: Send>(_: &T) {}

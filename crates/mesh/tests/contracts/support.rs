@@ -1,8 +1,18 @@
-//! What the harness of the contracts needs.
+//! What the harness of the contracts needs, and these tests beside it.
 
-#[path = "../../../../tests/support/by_hand.rs"]
-pub(crate) mod by_hand;
-#[path = "../../../../tests/support/hand_clock.rs"]
-pub(crate) mod hand_clock;
 #[path = "../../../../tests/core/support/mine.rs"]
 pub(crate) mod mine;
+#[path = "../../../../tests/support/task.rs"]
+pub(crate) mod task;
+
+use std::time::Duration;
+
+use rideout::Address;
+
+pub(crate) fn ms(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+pub(crate) fn address() -> Address {
+    "prices/eur".parse().expect("a valid address")
+}

@@ -2,18 +2,25 @@
 //! gone costs one refused push and is evicted; where it is not, the storm is summed up; and nobody who
 //! rolls is evicted.
 
-#[path = "../../../../examples/dead_subscriber/main.rs"]
-#[expect(dead_code, reason = "`main` is the example's own")]
-mod example;
+#[path = "../../../../examples/dead_subscriber/args.rs"]
+mod args;
+#[path = "../../../../examples/dead_subscriber/command.rs"]
+mod command;
+#[path = "../../../../examples/dead_subscriber/ear.rs"]
+mod ear;
+#[path = "../../../../examples/dead_subscriber/report.rs"]
+mod report;
+#[path = "../../../../examples/dead_subscriber/storm.rs"]
+mod storm;
 
 use std::ffi::OsString;
 
-use example::{
-    args::{BadArgument, Size},
-    report::{Figures, is_well},
-    storm::{Storm, Tally},
-};
+use args::Size;
+use report::{Figures, is_well};
 use serde_json::{Value, json};
+use storm::{Storm, Tally};
+
+use crate::counts::BadArgument;
 
 fn args(line: &str) -> impl Iterator<Item = OsString> {
     line.split_whitespace().map(Into::into)
@@ -22,7 +29,7 @@ fn args(line: &str) -> impl Iterator<Item = OsString> {
 /// Runs the example; returns what it exits with, and what it tells.
 fn run(line: &str) -> (u8, Vec<String>) {
     let mut told = Vec::new();
-    let code = example::command(args(line), &mut |line| told.push(line));
+    let code = command::command(args(line), &mut |line| told.push(line));
     (code, told)
 }
 
@@ -89,17 +96,20 @@ fn a_size_is_read_from_its_options() {
 #[test]
 fn bad_arguments_are_told_and_nothing_runs() {
     let bad = |line| Size::from_args(args(line)).unwrap_err();
-    let no_count = |option: &str, value: &str| BadArgument::NoCount {
-        option: option.into(),
-        value: value.into(),
+    let is_unknown = |error: BadArgument, found: &str| {
+        let says =
+            format!("unknown argument {found:?} (expected --clients, --minutes or --updates)");
+        assert_eq!(error.to_string(), says);
     };
+    let most = 10_000;
+    let no_count = |option, value: &str| BadArgument::NoCount { option, value: value.into(), most };
     assert_eq!(bad("--clients 0"), no_count("clients", "0"));
     assert_eq!(bad("--minutes=-1"), no_count("minutes", "-1"));
     assert_eq!(bad("--updates 10001"), no_count("updates", "10001"));
     assert_eq!(bad("--updates="), no_count("updates", ""));
-    assert_eq!(bad("--clients"), BadArgument::NoValue("clients".into()));
-    assert_eq!(bad("--clients 2 --clients 3"), BadArgument::Twice("clients".into()));
-    assert_eq!(bad("--clients 3 --client 2"), BadArgument::Unknown("--client".into()));
+    assert_eq!(bad("--clients"), BadArgument::NoValue { option: "clients", most });
+    assert_eq!(bad("--clients 2 --clients 3"), BadArgument::Twice("clients"));
+    is_unknown(bad("--clients 3 --client 2"), "--client");
     assert_eq!(
         bad("--clients many").to_string(),
         r#"--clients is "many" (expected a whole number from 1 to 10000)"#

@@ -1,20 +1,27 @@
 //! What the example `leaving_host` shows must be so: after a rolling restart every reader is live on the
 //! latest value, served once, and has asked once for each owner that left it.
 
-#[path = "../../../../examples/leaving_host/main.rs"]
-#[expect(dead_code, reason = "`main` is the example's own")]
-mod example;
+#[path = "../../../../examples/leaving_host/args.rs"]
+mod args;
+#[path = "../../../../examples/leaving_host/command.rs"]
+mod command;
+#[path = "../../../../examples/leaving_host/reader.rs"]
+mod reader;
+#[path = "../../../../examples/leaving_host/report.rs"]
+mod report;
+#[path = "../../../../examples/leaving_host/roll.rs"]
+mod roll;
 
 use std::ffi::OsString;
 
-use example::{
-    args::{BadArgument, Size},
-    reader::{End, Seen},
-    report::{Figures, Table},
-    roll::Place,
-};
+use args::Size;
+use reader::{End, Seen};
+use report::{Figures, Table};
 use rideout::ledger::Axis;
+use roll::Place;
 use serde_json::{Value, json};
+
+use crate::counts::BadArgument;
 
 fn args(line: &str) -> impl Iterator<Item = OsString> {
     line.split_whitespace().map(Into::into)
@@ -23,7 +30,7 @@ fn args(line: &str) -> impl Iterator<Item = OsString> {
 /// Runs the example; returns what it exits with, and what it tells.
 fn run(line: &str) -> (u8, Vec<String>) {
     let mut told = Vec::new();
-    let code = example::command(args(line), &mut |line| told.push(line));
+    let code = command::command(args(line), &mut |line| told.push(line));
     (code, told)
 }
 
@@ -102,19 +109,22 @@ fn a_size_is_read_from_its_options() {
 #[test]
 fn bad_arguments_are_told_and_nothing_runs() {
     let bad = |line| Size::from_args(args(line)).unwrap_err();
-    let no_count = |option: &str, value: &str| BadArgument::NoCount {
-        option: option.into(),
-        value: value.into(),
+    let is_unknown = |error: BadArgument, found: &str| {
+        let says =
+            format!("unknown argument {found:?} (expected --hosts, --addresses or --readers)");
+        assert_eq!(error.to_string(), says);
     };
+    let most = 1_000_000;
+    let no_count = |option, value: &str| BadArgument::NoCount { option, value: value.into(), most };
     assert_eq!(bad("--hosts 0"), no_count("hosts", "0"));
     assert_eq!(bad("--addresses=-1"), no_count("addresses", "-1"));
     assert_eq!(bad("--readers many"), no_count("readers", "many"));
     assert_eq!(bad("--readers 99999999999999999999"), no_count("readers", "99999999999999999999"));
     assert_eq!(bad("--readers="), no_count("readers", ""));
-    assert_eq!(bad("--hosts"), BadArgument::NoValue("hosts".into()));
-    assert_eq!(bad("--hosts 2 --hosts 3"), BadArgument::Twice("hosts".into()));
-    assert_eq!(bad("3"), BadArgument::Unknown("3".into()));
-    assert_eq!(bad("--hosts 3 --host 2"), BadArgument::Unknown("--host".into()));
+    assert_eq!(bad("--hosts"), BadArgument::NoValue { option: "hosts", most });
+    assert_eq!(bad("--hosts 2 --hosts 3"), BadArgument::Twice("hosts"));
+    is_unknown(bad("3"), "3");
+    is_unknown(bad("--hosts 3 --host 2"), "--host");
     assert_eq!(
         bad("--hosts zero").to_string(),
         r#"--hosts is "zero" (expected a whole number from 1 to 1000000)"#

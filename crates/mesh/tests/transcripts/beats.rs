@@ -47,11 +47,8 @@ fn a_hundred_thousand_beats_to_an_owner_that_is_gone() {
     // A reader's owner was killed, and its beats went where nobody answered.
     // Each was kept until its answer came, and the table of them grew for as long as the reader lived.
     // C22, R26: nothing is awaited and nothing is kept, and the verdict on one of them ends them all.
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .unwrap();
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_time().start_paused(true).build().unwrap();
     let (mesh, address) = mesh();
     mesh.set_latency(MS);
     mesh.set_lease(Duration::MAX);

@@ -39,7 +39,7 @@ pub(crate) enum Outcome {
     Failed(String),
 }
 
-/// How much of a model was explored, as `common::check` says it.
+/// How much of a model was explored, as `common/check.rs` says it.
 #[derive(Clone, Debug)]
 pub(crate) struct Explored {
     pub(crate) bound: String,
@@ -103,7 +103,7 @@ fn one(scratch: &Scratch, set: &str, model: &str, program: &PathBuf) -> io::Resu
     Ok(outcome(model, ended.success(), &said))
 }
 
-/// Reads the lines `model NAME, bound B, N executions, M ms: …` of `common::check`, of which a test may
+/// Reads the lines `model NAME, bound B, N executions, M ms: …` of `common/check.rs`, of which a test may
 /// have several.
 fn outcome(model: &str, passed: bool, said: &str) -> Outcome {
     let explored: Vec<_> = said.lines().filter_map(explored).collect();

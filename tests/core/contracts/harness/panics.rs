@@ -14,7 +14,7 @@ use std::{
 
 use futures::stream::FusedStream;
 
-use super::{Case, POLLS};
+use super::case::{Case, POLLS};
 use crate::support::mine::Mine;
 
 /// Requires of the stream of `case` that it outlives each panic of those who step on the mine, one at a
@@ -40,14 +40,6 @@ where
         went_off.insert(who);
     }
     assert_eq!(went_off, BTreeSet::from_iter(everybody.iter().copied()));
-}
-
-/// The same of a future.
-pub(crate) fn outlives_panics_as_a_future<Fut: Future>(
-    everybody: &[&'static str],
-    case: impl Fn(&Mine) -> Case<Fut>,
-) {
-    outlives_panics(everybody, |mine| case(mine).once());
 }
 
 /// Panics the first time it is woken.

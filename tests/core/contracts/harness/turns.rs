@@ -11,7 +11,7 @@ use std::{
 
 use futures::{Stream, executor::LocalPool, task::LocalSpawnExt};
 
-use crate::support::by_hand::Task;
+use crate::support::task::Task;
 
 /// How many polls there are of what never ends.
 const POLLS: usize = 100;

@@ -1,6 +1,7 @@
 //! However much is at hand, a poll takes so many turns (C36).
 
 use super::*;
+use crate::contracts::harness::{Turns, is_bounded, is_bounded_as_a_future};
 
 type Babble = LocalBoxStream<'static, News>;
 type Never = fn(Activation) -> Option<Pending<()>>;

@@ -147,6 +147,7 @@ async fn a_subscription_that_panicked_is_beaten_for_no_more() {
         Ok(stream)
     })
     .keep_alive(beats.send())
+    .timer(Paused)
     .build();
     panics(|| next(&mut rider));
     tokio::time::advance(ms(7_000)).await;

@@ -9,10 +9,9 @@ use std::{
 };
 
 use futures::{FutureExt, Stream, StreamExt, future::LocalBoxFuture, stream::LocalBoxStream};
-use rideout::{
-    Refusal,
-    time::{Timer, TokioTimer},
-};
+use rideout::{Refusal, time::Timer};
+
+use crate::support::paused::Paused;
 
 /// Counts what is alive.
 #[derive(Clone, Default)]
@@ -46,7 +45,7 @@ impl Timer for Counting {
 
     fn sleep(&self, duration: Duration) -> Self::Sleep {
         let one = self.0.one();
-        let sleep = TokioTimer.sleep(duration);
+        let sleep = Paused.sleep(duration);
         async move {
             sleep.await;
             drop(one);
@@ -55,7 +54,7 @@ impl Timer for Counting {
     }
 
     fn now(&self) -> std::time::Instant {
-        TokioTimer.now()
+        Paused.now()
     }
 }
 

@@ -51,8 +51,8 @@ pub(crate) const RIDER: Part = Part {
         Mutant {
             name: "a goodbye of one that has refused drops the ask",
             file: "src/rider/ride/hears.rs",
-            old: "                if asking && !self.has_refused(&tag) && self.state.ended_during_refresh.as_ref() != Some(&tag) =>",
-            new: "                if asking && self.state.ended_during_refresh.as_ref() != Some(&tag) =>",
+            old: "                    && !self.has_refused(&tag)\n",
+            new: "",
         },
         Mutant {
             name: "a goodbye of another than the live one ends it",

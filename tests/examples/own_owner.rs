@@ -1,12 +1,15 @@
 //! What the example `owner` shows must be so: it parks, refuses and announces, and its readers ride it out.
 
-#[path = "../../examples/owner/main.rs"]
-#[expect(dead_code, reason = "`main` is the example's own")]
-mod example;
+#[path = "../../examples/owner/owner.rs"]
+mod owner;
+#[path = "../../examples/owner/story.rs"]
+mod story;
+#[path = "../../examples/owner/subscribers.rs"]
+mod subscribers;
 
 use std::{sync::Arc, time::Duration};
 
-use example::owner::{Prices, Request, What};
+use owner::{Prices, Request, What};
 use rideout::{
     Activation, Refusal,
     activation::StreamId,
@@ -21,7 +24,7 @@ use tokio::{
 const LONG: Duration = Duration::from_secs(3600);
 
 async fn told() -> Vec<String> {
-    tokio::time::timeout(LONG, example::run()).await.expect("it ends").unwrap()
+    tokio::time::timeout(LONG, story::run()).await.expect("it ends").unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -119,12 +122,12 @@ async fn whoever_waits_is_refused_by_the_place_where_it_waits() {
     sleep(Duration::from_millis(100)).await; // it is behind the gate
     let queued = ask(&prices, What::Set { price: 8 });
     owner(&prices).dispose(Ending::recycle());
-    let at_the_door = ask(&prices, What::Set { price: 9 });
+    let turned_away = ask(&prices, What::Set { price: 9 });
 
     for (answer, said) in [
         (parked, "cannot finish SetRequest, behind gate `loading`"),
         (queued, "cannot finish SetRequest."),
-        (at_the_door, "cannot process SetRequest;"),
+        (turned_away, "cannot process SetRequest;"),
     ] {
         let refusal = answer.await.unwrap().unwrap_err();
         assert!(refusal.message.contains(said), "{refusal}");
@@ -137,7 +140,7 @@ async fn whoever_waits_is_refused_by_the_place_where_it_waits() {
 
 #[tokio::test(start_paused = true)]
 async fn a_subscriber_is_known_by_its_beats_and_goodbyes() {
-    let told = tokio::time::timeout(LONG, example::subscribers::run()).await.expect("it ends");
+    let told = tokio::time::timeout(LONG, subscribers::run()).await.expect("it ends");
     assert_eq!(
         told,
         [

@@ -6,14 +6,11 @@
 use std::{
     cell::RefCell,
     env, fmt,
-    future::poll_fn,
     panic::{set_hook, take_hook},
-    pin::Pin,
     sync::{
         Arc, Once,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
-    task::{Context, Poll, Wake, Waker},
     time::Instant,
 };
 
@@ -56,40 +53,6 @@ pub(crate) fn check(
     println!("{run}: ok");
     let executions = run.executions.load(Relaxed);
     assert!(executions >= floor, "{run}: fewer than {floor}, it interleaves nothing");
-}
-
-/// Polls once, for the task of `waker`.
-pub(crate) fn poll_once<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
-    Pin::new(future).poll(&mut Context::from_waker(waker))
-}
-
-/// Has the task polled once more before it goes on.
-pub(crate) async fn yields() {
-    let mut yielded = false;
-    poll_fn(|cx| {
-        if std::mem::replace(&mut yielded, true) {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
-}
-
-/// A task that counts its wakes; on loom's atomics, or loom would not see that two orders differ.
-#[derive(Debug, Default)]
-pub(crate) struct Counter(loom::sync::atomic::AtomicUsize);
-
-impl Counter {
-    pub(crate) fn count(&self) -> usize {
-        self.0.load(Relaxed)
-    }
-}
-
-impl Wake for Counter {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Relaxed);
-    }
 }
 
 struct Run {

@@ -1,5 +1,5 @@
 //! `Driver` (R38): the driver of an end, phase by phase, at exact instants. What ends one that hangs is
-//! in `owner_watchdog.rs`.
+//! in `watchdog.rs`.
 
 mod children;
 
@@ -18,6 +18,7 @@ use crate::support::{
     driven::{Driven, child, owner, said, secs},
     hand_clock::{self, Clock, Count, ms},
     heard::Heard,
+    paused::Paused,
 };
 use futures::future::BoxFuture;
 use rideout::{
@@ -170,6 +171,21 @@ impl Wake for Looks {
     }
 }
 
+/// Has three last words said, and returns those that were.
+fn last_words(owner: &Lifecycle) -> Arc<Mutex<Vec<u32>>> {
+    let words = Arc::new(Mutex::new(Vec::new()));
+    for nth in 0..3 {
+        let (life, words) = (owner.clone(), Arc::clone(&words));
+        owner.on_death(move || {
+            assert_eq!(life.level(), RunLevel::Dead);
+            assert!(!life.teardown().is_complete());
+            life.force(); // once is enough
+            words.lock().unwrap().push(nth);
+        });
+    }
+    words
+}
+
 /// R38, R39: dead, the last words in their order, completed; each once, by the driver or by force; and
 /// the timers and the last code are gone before that.
 #[test]
@@ -183,16 +199,7 @@ fn dead_then_the_last_words_then_completed() {
     ];
     for (case, way) in ways {
         let (owner, clock, alive) = (owner(), Clock::new(), Count::default());
-        let words = Arc::new(Mutex::new(Vec::new()));
-        for nth in 0..3 {
-            let (owner_, words) = (owner.clone(), Arc::clone(&words));
-            owner.on_death(move || {
-                assert_eq!(owner_.level(), RunLevel::Dead);
-                assert!(!owner_.teardown().is_complete());
-                owner_.force(); // once is enough
-                words.lock().unwrap().push(nth);
-            });
-        }
+        let words = last_words(&owner);
         let seen = Arc::new(Looks {
             owner: owner.clone(),
             clock: clock.clone(),

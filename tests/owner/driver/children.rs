@@ -12,14 +12,14 @@ async fn children_end_together() {
         let child = child(&parent);
         let told = Arc::clone(&told);
         let level = child.reached(RunLevel::Quiescing);
-        tokio::spawn(child.driver(tokio::time::sleep(secs(count))));
+        tokio::spawn(child.driver_on(Paused, tokio::time::sleep(secs(count))));
         tokio::spawn(async move {
             level.await;
             told.lock().unwrap().push(began.elapsed());
         });
     }
     parent.dispose(Ending::recycle().asked_by("ops"));
-    parent.driver(async { assert_eq!(began.elapsed(), secs(3)) }).await;
+    parent.driver_on(Paused, async { assert_eq!(began.elapsed(), secs(3)) }).await;
     assert_eq!(began.elapsed(), secs(3));
     assert_eq!(*told.lock().unwrap(), [Duration::ZERO; 3]);
 }

@@ -5,21 +5,21 @@ use super::*;
 /// C40: what a panic leaves behind is whole.
 #[test]
 fn a_panic_in_retain_ends_nothing() {
-    let (mut served, now) = (with_state(), Instant::now());
-    let _ = served.ask("eur", 1, 7, 70, now);
-    let _ = served.ask("usd", 1, 8, 80, now);
+    let (mut subscribers, now) = (with_state(), Instant::now());
+    let _ = subscribers.ask("eur", 1, 7, 70, now);
+    let _ = subscribers.ask("usd", 1, 8, 80, now);
     let mut looked = 0;
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        served.retain(|_, _| {
+        subscribers.retain(|_, _| {
             looked += 1;
             assert!(looked < 2, "the second look");
             false
         })
     }));
     assert!(panicked.is_err());
-    assert_eq!(served.publish().len(), 2);
-    assert_eq!(served.retain(|_, _| false).len(), 2);
-    assert_eq!(served.next_release(), None);
+    assert_eq!(subscribers.publish().len(), 2);
+    assert_eq!(subscribers.retain(|_, _| false).len(), 2);
+    assert_eq!(subscribers.next_release(), None);
 }
 
 /// A sink whose clone panics while it is armed.
@@ -35,15 +35,15 @@ impl Clone for Armed<'_> {
 /// Nobody's number is used up, and nobody's held answer is lost.
 #[test]
 fn a_sink_whose_clone_panics_costs_nobody_an_answer() {
-    let (mut served, now, armed, safe) =
+    let (mut subscribers, now, armed, safe) =
         (Subscribers::new(), Instant::now(), Cell::new(true), Cell::new(false));
-    let _ = served.ask("eur", 1, Armed(&safe), 70, now);
-    let _ = served.ask("usd", 1, Armed(&armed), 80, now);
-    let publishes = std::panic::AssertUnwindSafe(|| served.publish());
+    let _ = subscribers.ask("eur", 1, Armed(&safe), 70, now);
+    let _ = subscribers.ask("usd", 1, Armed(&armed), 80, now);
+    let publishes = std::panic::AssertUnwindSafe(|| subscribers.publish());
     assert!(std::panic::catch_unwind(publishes).is_err());
 
     armed.set(false);
-    let frames = served.publish().into_iter();
+    let frames = subscribers.publish().into_iter();
     let told: Vec<_> = frames.map(|it| (it.key, it.number, it.acknowledgements)).collect();
     assert_eq!(told, [("eur", 1, vec![70]), ("usd", 1, vec![80])]);
 }
