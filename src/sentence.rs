@@ -9,8 +9,9 @@
 //! DETAIL  := e.g. "RunLevel=Dead, activation #017DA86C"
 //! ```
 //!
-//! This is the one formatter and the one parser of them; no other place writes or reads this text.
-//! Both know text alone, no type of the crate, so that an address can be checked against the words.
+//! This is the one formatter (`write`) and the one parser (`read`) of them; no other place writes or reads
+//! this text, and both find its words by `search`. They know text alone, no type of the crate, so that an
+//! address can be checked against the words.
 //!
 //! # Invariants
 //!
