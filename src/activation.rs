@@ -6,7 +6,7 @@
 //! folding two counts into one.
 
 use std::{
-    fmt,
+    cmp, fmt,
     hash::{BuildHasher, RandomState},
     str::FromStr,
     sync::{
@@ -18,13 +18,17 @@ use std::{
 /// The most digits an activation can have.
 pub const MAX_DIGITS: usize = 64;
 
+/// The most digits that are kept in place: with them an activation has three words.
+const SHORT: usize = 16;
+
 /// How many digits a UUID has.
 const UUID_DIGITS: usize = 32;
 
 /// Identifies one lifetime of an owner at its address: 1 to 64 hex digits.
 ///
 /// A recycle ends one activation and starts another. The digits are kept as they are written and
-/// compared as they are written, so `0d` and `0D` are two activations. Cloning shares the text.
+/// compared as they are written, so `0d` and `0D` are two activations. Up to 16 digits, those of a mint, need
+/// no memory of their own; cloning shares the text of a longer one.
 ///
 /// It names a lifetime and not a place: a pod's UID is one, its name is none where the next pod has that
 /// name too.
@@ -50,16 +54,29 @@ const UUID_DIGITS: usize = 32;
 /// assert_ne!(Activation::mint(), Activation::mint());
 /// # Ok::<(), rideout::activation::InvalidActivation>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Activation {
-    digits: Arc<str>,
+    digits: Digits,
 }
+
+/// Equal digits are kept equally: a text that is short enough is always kept in place, with zeros behind it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Digits {
+    Short { length: u8, digits: InPlace },
+    Long(Arc<str>),
+}
+
+/// Aligned, so that it can be looked at in words.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(align(8))]
+struct InPlace([u8; SHORT]);
 
 impl Activation {
     /// Returns a new identity of 16 upper-case digits, unique in this process and never reused.
     pub fn mint() -> Self {
         static MINTED: AtomicU64 = AtomicU64::new(0);
-        Self { digits: format!("{:016X}", next_identity(&MINTED)).into() }
+        let digits = InPlace(hex(next_identity(&MINTED)));
+        Self { digits: Digits::Short { length: SHORT as u8, digits } }
     }
 
     /// Returns the identity that a UUID is, from its text with dashes: 8, 4, 4, 4 and 12 hex digits.
@@ -121,9 +138,41 @@ impl Activation {
         Self::from(fnv_1a(text.as_bytes()))
     }
 
+    /// Returns the identity of these digits, which were looked at before.
+    pub(crate) fn of_hex(digits: &str) -> Self {
+        debug_assert_eq!(not_hex(digits, MAX_DIGITS), None);
+        let text = digits.as_bytes();
+        if text.len() > SHORT {
+            return Self { digits: Digits::Long(digits.into()) };
+        }
+        let mut digits = InPlace([0; SHORT]);
+        digits.0[..text.len()].copy_from_slice(text);
+        Self { digits: Digits::Short { length: text.len() as u8, digits } }
+    }
+
     /// Returns the digits, as they were written.
     pub fn as_str(&self) -> &str {
-        &self.digits
+        // Digits are text.
+        str::from_utf8(self.as_bytes()).unwrap_or_default()
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        match &self.digits {
+            Digits::Short { length, digits } => &digits.0[..usize::from(*length)],
+            Digits::Long(digits) => digits.as_bytes(),
+        }
+    }
+}
+
+impl PartialOrd for Activation {
+    fn partial_cmp(&self, other: &Self) -> Option<cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Activation {
+    fn cmp(&self, other: &Self) -> cmp::Ordering {
+        self.as_bytes().cmp(other.as_bytes())
     }
 }
 
@@ -142,7 +191,7 @@ impl fmt::Display for Activation {
 impl From<u128> for Activation {
     /// Returns the identity of 32 upper-case digits that write `number`, leading zeros included.
     fn from(number: u128) -> Self {
-        Self { digits: format!("{number:032X}").into() }
+        Self::of_hex(&format!("{number:032X}"))
     }
 }
 
@@ -151,7 +200,7 @@ impl FromStr for Activation {
 
     fn from_str(text: &str) -> Result<Self, InvalidActivation> {
         match not_hex(text, MAX_DIGITS) {
-            None => Ok(Self { digits: text.into() }),
+            None => Ok(Self::of_hex(text)),
             Some(found) => Err(InvalidActivation { found }),
         }
     }
@@ -229,14 +278,21 @@ pub struct InvalidStreamId {
 
 /// Returns what `text` has instead of 1 to `most` hex digits.
 fn not_hex(text: &str, most: usize) -> Option<String> {
+    if (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
     if let Some((at, found)) = text.char_indices().find(|(_, c)| !c.is_ascii_hexdigit()) {
         return Some(format!("{found:?} at byte {at}"));
     }
     match text.len() {
         0 => Some("no digit".into()),
-        length if length > most => Some(format!("{length} digits")),
-        _ => None,
+        length => Some(format!("{length} digits")),
     }
+}
+
+/// Writes a number as 16 upper-case digits.
+fn hex(number: u64) -> [u8; SHORT] {
+    std::array::from_fn(|at| b"0123456789ABCDEF"[(number >> (60 - 4 * at)) as usize & 0xF])
 }
 
 /// Returns the next count, mixed with the seed of this process.

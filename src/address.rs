@@ -36,23 +36,30 @@ pub const MAX_LENGTH: usize = 1024;
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address {
-    text: Arc<str>,
+    checked: Arc<Checked>,
+}
+
+#[derive(PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Checked {
+    text: Box<str>,
+    // How much of it is the path, which every reading of a refusal looks for.
+    path: usize,
 }
 
 impl Address {
     /// Returns the whole text.
     pub fn as_str(&self) -> &str {
-        &self.text
+        &self.checked.text
     }
 
     /// Returns the text before the first `~`, never empty.
     pub fn path(&self) -> &str {
-        path_of(&self.text)
+        &self.checked.text[..self.checked.path]
     }
 
     /// Returns the text after the first `~`, if there is any.
     pub fn host(&self) -> Option<&str> {
-        let (_, host) = self.text.split_once('~')?;
+        let (_, host) = self.as_str().split_once('~')?;
         Some(host).filter(|host| !host.is_empty())
     }
 
@@ -100,7 +107,8 @@ impl FromStr for Address {
 
     fn from_str(text: &str) -> Result<Self, InvalidAddress> {
         Self::check(text)?;
-        Ok(Self { text: text.into() })
+        let path = path_of(text).len();
+        Ok(Self { checked: Arc::new(Checked { text: text.into(), path }) })
     }
 }
 

@@ -294,7 +294,10 @@ impl Budget {
 
     /// One rest under the hint of a refusal (`R7b`).
     pub(crate) fn rest(&self, not_before: Option<Duration>) -> Duration {
-        self.pace.max(not_before.unwrap_or_default().min(self.hint_limit))
+        match not_before {
+            None => self.pace,
+            Some(hint) => self.pace.max(hint.min(self.hint_limit)),
+        }
     }
 }
 

@@ -14,14 +14,11 @@
 
 mod charge;
 mod gave_up;
+mod refused;
 
-use std::{
-    collections::{HashMap, HashSet},
-    mem,
-    time::Duration,
-};
+use std::{mem, sync::Arc, time::Duration};
 
-use self::charge::Entry;
+use self::{charge::Entry, refused::Refused};
 pub use self::{
     charge::{Axis, Charge, Key, Wait},
     gave_up::{Cause, GaveUp},
@@ -66,16 +63,17 @@ pub struct Ledger {
     asks: u32,
     // How many subscriptions have opened: what was charged before the last one is stale (`R9`).
     opened: u64,
-    // Since the last answer: who refused, how many distinct ones (untagged ones included), and how
-    // often each time key did.
-    refused: HashSet<Activation>,
+    // Since the last answer: who refused, and how often again; how many distinct ones (untagged ones
+    // included); and how often the route did.
+    refused: Refused,
     distinct: u32,
-    repeats: HashMap<Key, u32>,
+    by_route: u32,
     // Who refused in the ride-out that the last answer ended (`R22`).
-    before: HashSet<Activation>,
+    before: Refused,
     // Since the last charge.
     answered: bool,
-    last: Charge,
+    // The last charge. Its place is used again once no attempt has it any more.
+    last: Option<Arc<Entry>>,
 }
 
 impl Ledger {
@@ -87,12 +85,12 @@ impl Ledger {
             budget,
             asks: 0,
             opened: 0,
-            refused: HashSet::new(),
+            refused: Refused::default(),
             distinct: 0,
-            repeats: HashMap::new(),
-            before: HashSet::new(),
+            by_route: 0,
+            before: Refused::default(),
             answered: false,
-            last: Charge::uncharged(),
+            last: None,
         }
     }
 
@@ -134,29 +132,43 @@ impl Ledger {
     /// ```
     pub fn charge(&mut self, rejection: Rejection) -> Result<Charge, Box<GaveUp>> {
         self.answered = false;
-        let rest = Wait::Rest(self.budget.rest(rejection.not_before));
-        let (axis, count, budget, wait) = match &rejection.speaker {
-            Speaker::Owner(Some(tag)) if !self.refused.contains(tag) => {
-                self.refused.insert(tag.clone());
-                let join = Wait::Join {
-                    limit: self.budget.join_limit,
-                    rest: self.budget.rest(rejection.not_before),
-                };
-                (Axis::Activation, count_up(&mut self.distinct), self.budget.activations, join)
-            }
+        let rest = self.budget.rest(rejection.not_before);
+        let (axis, count, wait) = match &rejection.speaker {
+            Speaker::Route => (Axis::Time, count_up(&mut self.by_route), Wait::Rest(rest)),
             Speaker::Owner(None) => {
-                (Axis::Activation, count_up(&mut self.distinct), self.budget.activations, rest)
+                (Axis::Activation, count_up(&mut self.distinct), Wait::Rest(rest))
             }
-            repeated => {
-                let count = self.repeats.entry(Key::of(repeated)).or_default();
-                (Axis::Time, count_up(count), self.budget.re_asks, rest)
-            }
+            Speaker::Owner(Some(tag)) => match self.refused.repeats(tag) {
+                Some(repeats) => (Axis::Time, count_up(repeats), Wait::Rest(rest)),
+                None => {
+                    self.refused.insert(tag.clone());
+                    let join = Wait::Join { limit: self.budget.join_limit, rest };
+                    (Axis::Activation, count_up(&mut self.distinct), join)
+                }
+            },
         };
-        self.last = Charge::of(Entry { rejection, axis, count, budget, wait, opened: self.opened });
+        let budget = match axis {
+            Axis::Activation => self.budget.activations,
+            Axis::Time => self.budget.re_asks,
+        };
+        let opened = self.opened;
+        let entry = self.note(|| Entry { rejection, axis, count, budget, wait, opened });
         if count > budget {
-            return Err(self.give_up(self.cause(axis)));
+            return Err(self.give_up(&entry, self.cause(&entry)));
         }
-        Ok(self.last.clone())
+        Ok(Charge::of(entry))
+    }
+
+    /// Keeps the last charge, and shares it with its attempt.
+    #[inline(always)]
+    fn note(&mut self, entry: impl FnOnce() -> Entry) -> Arc<Entry> {
+        if let Some(last) = &mut self.last
+            && let Some(place) = Arc::get_mut(last)
+        {
+            *place = entry();
+            return Arc::clone(last);
+        }
+        Arc::clone(self.last.insert(Arc::new(entry())))
     }
 
     /// Clears every count: an ask was answered (`R9`).
@@ -178,11 +190,10 @@ impl Ledger {
     pub fn answered(&mut self) {
         if !self.answered {
             self.answered = true;
-            mem::swap(&mut self.before, &mut self.refused);
-            self.refused.clear();
+            self.before = mem::take(&mut self.refused);
         }
         self.distinct = 0;
-        self.repeats.clear();
+        self.by_route = 0;
     }
 
     /// Returns whether `activation` has refused since the last answer.
@@ -226,11 +237,11 @@ impl Ledger {
 
     /// Reports a ride-out that outlasted its bound by the clock, `None` where none is going on.
     pub(crate) fn outlasted(&self, longest: Duration) -> Option<Box<GaveUp>> {
-        self.last.entry().is_some().then(|| self.give_up(Cause::Outlasted { longest }))
+        self.last.as_ref().map(|entry| self.give_up(entry, Cause::Outlasted { longest }))
     }
 
-    fn give_up(&self, cause: Cause) -> Box<GaveUp> {
-        let entry = self.last.entry().expect("gives up on a charge only");
+    #[cold]
+    fn give_up(&self, entry: &Entry, cause: Cause) -> Box<GaveUp> {
         Box::new(GaveUp {
             stream: self.stream,
             address: self.address.clone(),
@@ -244,12 +255,12 @@ impl Ledger {
         })
     }
 
-    /// Why the last charge is one too many.
-    fn cause(&self, axis: Axis) -> Cause {
-        let speaker = self.last.rejection().map(|rejection| &rejection.speaker);
-        match (axis, speaker) {
-            (Axis::Time, Some(Speaker::Route)) => Cause::Route,
-            (Axis::Time, _) => Cause::Wedged,
+    /// Why a charge is one too many.
+    #[cold]
+    fn cause(&self, entry: &Entry) -> Cause {
+        match (entry.axis, &entry.rejection.speaker) {
+            (Axis::Time, Speaker::Route) => Cause::Route,
+            (Axis::Time, Speaker::Owner(_)) => Cause::Wedged,
             // One named activation among untagged ones may be all of them; two are a loop for certain.
             (Axis::Activation, _) if self.named_all() || self.refused.len() > 1 => {
                 Cause::RecycleLoop

@@ -16,7 +16,11 @@ mod wording;
 
 use std::{fmt, time::Duration};
 
-use crate::{activation::Activation, address::Address, sentence};
+use crate::{
+    activation::{self, Activation},
+    address::Address,
+    sentence,
+};
 
 pub use self::{
     closing::Closing,
@@ -211,7 +215,8 @@ impl Refusal {
         let speaker = match self.kind {
             Some(kind) if kind.is_promise() => self.speaker(asked),
             Some(_) => return None,
-            None => self.speaker_of_text(asked)?,
+            None if sentence::may_promise(&self.message) => self.speaker_of_text(asked)?,
+            None => return None,
         };
         Some(Rejection { speaker, not_before: self.retry_after })
     }
@@ -235,6 +240,11 @@ impl Refusal {
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     pub fn speaker(&self, asked: &Address) -> Speaker {
+        self.speaker_beside(|| sentence::after_banner(&self.message, asked.path()))
+    }
+
+    /// Returns who spoke, where `own` finds what follows the owner's banner.
+    fn speaker_beside<'a>(&'a self, own: impl FnOnce() -> Option<&'a str>) -> Speaker {
         if self.speaker == Some(Party::Route) {
             return Speaker::Route;
         }
@@ -243,16 +253,17 @@ impl Refusal {
             return Speaker::Owner(self.activation.clone());
         }
 
-        let (own, text) = match sentence::after_banner(&self.message, asked.path()) {
-            Some(rest) => (true, Some(rest)),
-            None if sentence::has_banner(&self.message) => (false, None),
-            None => (false, Some(self.message.as_str())),
+        let own = own();
+        let text = match own {
+            None if sentence::has_banner(&self.message) => None,
+            None => Some(self.message.as_str()),
+            rest => rest,
         };
-        let tag = || text.and_then(sentence::tag)?.parse().ok();
+        let tag = || Some(Activation::of_hex(sentence::tag(text?, activation::MAX_DIGITS)?));
         let activation = self.activation.clone().or_else(tag);
         let tagged_alone = text.is_some() && activation.is_some();
 
-        if own || tagged_alone || self.speaker == Some(Party::Owner) {
+        if own.is_some() || tagged_alone || self.speaker == Some(Party::Owner) {
             Speaker::Owner(activation)
         } else {
             Speaker::Route
@@ -260,14 +271,16 @@ impl Refusal {
     }
 
     /// Returns who made the promise that the text alone makes, if it makes one.
+    #[inline(never)]
     fn speaker_of_text(&self, asked: &Address) -> Option<Speaker> {
         let (message, path) = (self.message.as_str(), asked.path());
 
-        if sentence::promises(message) && sentence::after_banner(message, path).is_some() {
-            return Some(self.speaker(asked));
+        let own = sentence::after_banner(message, path);
+        if own.is_some() && sentence::promises(message) {
+            return Some(self.speaker_beside(|| own));
         }
         sentence::cannot_route_to(message, path).then(|| match self.speaker {
-            Some(Party::Owner) => self.speaker(asked),
+            Some(Party::Owner) => self.speaker_beside(|| own),
             Some(Party::Route) | None => Speaker::Route,
         })
     }
@@ -289,13 +302,15 @@ impl Refusal {
     /// # Ok::<_, rideout::address::InvalidAddress>(())
     /// ```
     pub fn is_never_applied(&self, asked: &Address) -> bool {
+        if let Some(never_applied) = self.never_applied {
+            return never_applied && self.promise(asked).is_some();
+        }
+        // What says so makes a promise, unless the kind is another.
         let (message, path) = (self.message.as_str(), asked.path());
-
-        self.promise(asked).is_some()
-            && self.never_applied.unwrap_or_else(|| {
-                sentence::after_banner(message, path).is_some_and(sentence::has_tail)
-                    || sentence::cannot_route_to(message, path)
-            })
+        self.kind.is_none_or(Kind::is_promise)
+            && sentence::may_promise(message)
+            && (sentence::after_banner(message, path).is_some_and(sentence::has_tail)
+                || sentence::cannot_route_to(message, path))
     }
 }
 

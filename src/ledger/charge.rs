@@ -1,6 +1,6 @@
 //! The accounting decision for one attempt, which travels with it.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{
     activation::Activation,
@@ -121,8 +121,9 @@ impl Wait {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Charge {
-    // `None`: uncharged, the first ask or a trigger's.
-    entry: Option<Entry>,
+    // `None`: uncharged, the first ask or a trigger's. Shared, for an attempt, its rider and the ledger
+    // have the same one.
+    entry: Option<Arc<Entry>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,7 +139,7 @@ pub(super) struct Entry {
 
 impl fmt::Display for Charge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(Entry { rejection, axis, count, budget, wait, .. }) = &self.entry else {
+        let Some(Entry { rejection, axis, count, budget, wait, .. }) = self.entry() else {
             return f.write_str("uncharged");
         };
         match &rejection.speaker {
@@ -163,12 +164,12 @@ impl Charge {
         Charge { entry: None }
     }
 
-    pub(super) fn of(entry: Entry) -> Self {
+    pub(super) fn of(entry: Arc<Entry>) -> Self {
         Charge { entry: Some(entry) }
     }
 
     pub(super) fn entry(&self) -> Option<&Entry> {
-        self.entry.as_ref()
+        self.entry.as_deref()
     }
 
     /// Returns `true` for the first ask, and for one that a trigger asked for.

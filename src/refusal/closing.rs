@@ -1,5 +1,9 @@
 use super::{Kind, Party, Refusal, Wording};
-use crate::{activation::Activation, address::Address, sentence::Open};
+use crate::{
+    activation::Activation,
+    address::Address,
+    sentence::{self, Open},
+};
 
 /// An owner that is closing, and the refusals it gives.
 ///
@@ -30,6 +34,7 @@ use crate::{activation::Activation, address::Address, sentence::Open};
 pub struct Closing {
     address: Address,
     activation: Option<Activation>,
+    // Made plain.
     detail: String,
     host_stopping: bool,
 }
@@ -50,7 +55,7 @@ impl Closing {
     /// Says how far the owner is, or who asked for its teardown, for people who read the refusal.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
-        self.detail = detail.into();
+        self.detail = sentence::plain(detail);
         self
     }
 
@@ -92,10 +97,14 @@ impl Closing {
         };
 
         Refusal {
+            kind: Some(Kind::ShuttingDown),
+            message: open.refuse([verb, request], tail),
+            speaker: Some(Party::Owner),
             activation: self.activation.clone(),
-            ..Refusal::new(Kind::ShuttingDown, open.refuse(&format!("{verb} {request}"), tail))
-                .with_speaker(Party::Owner)
-                .with_never_applied(never_applied)
+            retry_after: None,
+            never_applied: Some(never_applied),
+            target_unserved: false,
+            released: false,
         }
     }
 }

@@ -200,3 +200,18 @@ proptest! {
         prop_assert_eq!(a.as_str().parse(), Ok(a.clone()));
     }
 }
+
+#[test]
+fn activations_of_any_length_compare_as_their_digits_do() {
+    let digits = ["0", "00", "0D", "0d", "F"].into_iter().map(str::to_owned);
+    let digits = digits.chain([15, 16, 17, 63, 64].map(|length| "A".repeat(length)));
+    let all: Vec<(String, Activation)> =
+        digits.map(|digits| (digits.clone(), digits.parse().unwrap())).collect();
+    for (digits, one) in &all {
+        assert_eq!(one.as_str(), digits);
+        for (others, other) in &all {
+            assert_eq!(one.cmp(other), digits.cmp(others), "{one} and {other}");
+            assert_eq!(one == other, digits == others, "{one} and {other}");
+        }
+    }
+}

@@ -63,21 +63,88 @@ proptest! {
 
     #[test]
     fn hostile_text_is_read_as_the_rule_is_worded(message in hostile()) {
-        for owner in ["x", "x/child", "AA", "—"].map(address) {
-            prop_assert_eq!(answered_by(&message, &owner), worded::answered_by(&message, &owner));
+        reads_as_worded(&message)?;
+    }
 
-            // A promise that has no field but its kind, and text alone.
-            for kind in [Some(Kind::ShuttingDown), None] {
-                let mut refusal = Refusal::from_text(message.as_str());
-                refusal.kind = kind;
-                let made = refusal.promise(&owner).map(|promise| promise.speaker);
-                prop_assert_eq!(refusal.speaker(&owner), worded::speaker(&refusal, &owner));
-                prop_assert_eq!(made, worded::promise(&refusal, &owner));
-                let never_applied = worded::never_applied(&refusal, &owner);
-                prop_assert_eq!(refusal.is_never_applied(&owner), never_applied);
-            }
+    #[test]
+    fn what_is_said_holds_free_text_as_the_rule_is_worded(verb in hostile(), what in hostile()) {
+        says_as_worded(&verb, &what)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// However many words stand before, which is read in another way than few of them.
+    #[test]
+    fn so_is_text_that_is_full_of_words(
+        words in prop::collection::vec(prop::sample::select(&CROWDED[..]), 1..4),
+        times in 30_usize..80,
+        between in hostile(),
+        end in hostile(),
+    ) {
+        let crowd = words.concat().repeat(times);
+        let message = format!("{crowd}{between}{crowd}{end}");
+        reads_as_worded(&message)?;
+        says_as_worded(&message, &end)?;
+    }
+}
+
+/// What a text may be full of: words, and the letters that a reader looks for first.
+const CROWDED: [&str; 16] = [
+    "Hub ",
+    "Hub x",
+    "Hub x~",
+    "Hub y is shutting down",
+    " is shutting down",
+    "activation #",
+    "Host is shutting down, cannot route to ",
+    "Host is shutting down, cannot route to x/",
+    "H",
+    "M",
+    "w",
+    "#",
+    "~",
+    "/",
+    "\n",
+    "é\u{85}",
+];
+
+fn reads_as_worded(message: &str) -> Result<(), TestCaseError> {
+    for owner in ["x", "x/child", "AA", "—"].map(address) {
+        prop_assert_eq!(answered_by(message, &owner), worded::answered_by(message, &owner));
+
+        // A promise that has no field but its kind, and text alone.
+        for kind in [Some(Kind::ShuttingDown), None] {
+            let mut refusal = Refusal::from_text(message);
+            refusal.kind = kind;
+            let made = refusal.promise(&owner).map(|promise| promise.speaker);
+            prop_assert_eq!(refusal.speaker(&owner), worded::speaker(&refusal, &owner));
+            prop_assert_eq!(made, worded::promise(&refusal, &owner));
+            let never_applied = worded::never_applied(&refusal, &owner);
+            prop_assert_eq!(refusal.is_never_applied(&owner), never_applied);
         }
     }
+    Ok(())
+}
+
+/// A word that would read as another refusal has the case of its first letter changed, control characters
+/// are spaces.
+fn says_as_worded(verb: &str, what: &str) -> Result<(), TestCaseError> {
+    let plain = |text: &str| {
+        let spaced = format!(" {} ", text.replace(char::is_control, " "));
+        let plain =
+            spaced.replace("Hub ", "hub ").replace(" is shutting down", " Is shutting down");
+        let plain = plain.replace("activation #", "Activation #");
+        plain[1..plain.len() - 1].to_owned()
+    };
+    let (detail, what_then) = (plain(verb), plain(&format!("{verb} {what}")));
+    let remark = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
+    let said = Closing::new(address("x")).detail(verb).refuse(Wording::turned_away(verb), what);
+    let promise = "; the address may reactivate (recycle / restart). Rejecting now.";
+    let worded = format!("Hub x is shutting down{remark} — {what_then}{promise}");
+    prop_assert_eq!(said.message, worded);
+    Ok(())
 }
 
 #[test]

@@ -233,3 +233,11 @@ fn a_route_s_text_about_a_longer_name_is_not_about_this_one() {
         assert_eq!(promise.is_some(), ours, "{text}");
     }
 }
+
+#[test]
+fn a_route_s_sentence_may_begin_where_a_path_ends() {
+    let asked: Address = "prices/Host".parse().unwrap();
+    let cut_off = " is shutting down, cannot route to prices/Host";
+    let text = format!("Host{cut_off}{cut_off}");
+    assert_eq!(Refusal::from_text(text).promise(&asked), Some(Rejection::by_route()));
+}

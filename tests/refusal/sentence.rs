@@ -241,6 +241,14 @@ fn beside_this_owners_banner_the_marker_after_it_counts() {
             tag("0D"),
         ),
         ("Hub x~activation #0C is shutting down (activation #0D)", tag("0D")),
+        (
+            "By y: Hub x is shutting down (activation #0D); Hub x~h is shutting down (activation #0E)",
+            tag("0D"),
+        ),
+        (
+            "By y: Hub x~h is shutting down (activation #0D); Hub x is shutting down (activation #0E)",
+            tag("0D"),
+        ),
     ] {
         assert_eq!(heard(message, "x"), Speaker::Owner(found), "{message}");
     }
