@@ -33,6 +33,7 @@ mod defer;
 mod ext;
 mod place;
 mod ride_error;
+mod trigger;
 mod triggers;
 
 use std::{collections::VecDeque, fmt};
@@ -43,7 +44,8 @@ pub use self::{
     defer::{Attempt, Defer},
     ext::CarrierExt,
     ride_error::{End, RideError},
-    triggers::{Trigger, Triggers},
+    trigger::Trigger,
+    triggers::Triggers,
 };
 use crate::{
     activation::StreamId, address::Address, budget::Budget, ledger::Ledger, monitor::Monitor,
@@ -184,35 +186,6 @@ impl Carrier {
         &self.shared.address
     }
 
-    /// Creates the stream of what asks for an ask: rejections, and triggers.
-    ///
-    /// It takes over from the one before, which ends (invariant 5).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use futures::{FutureExt, StreamExt};
-    /// use rideout::{Budget, Carrier, carrier::Trigger};
-    ///
-    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
-    /// let mut old = carrier.triggers();
-    /// let mut new = carrier.triggers();
-    /// assert_eq!(old.next().now_or_never(), Some(None));
-    /// assert_eq!(new.next().now_or_never(), Some(Some(Trigger::Ask)));
-    /// # Ok::<_, rideout::address::InvalidAddress>(())
-    /// ```
-    pub fn triggers(&self) -> Triggers {
-        let mut chain = 0;
-        self.shared.state.announce(|state| {
-            state.chain += 1;
-            // What the old chain was offered and has not begun, the new one is offered again.
-            state.offered = false;
-            chain = state.chain;
-            true
-        });
-        Triggers::new(self.clone(), chain)
-    }
-
     /// Hands in a rejection: it is charged, and becomes one attempt.
     ///
     /// For what ends a subscription; the refusal of an ask comes here by itself.
@@ -289,8 +262,8 @@ impl Carrier {
     /// Marks the moment at which the running attempt's ask goes out, and returns the ask's number: 1
     /// for the first.
     ///
-    /// What was triggered while the attempt waited is satisfied by this ask (`R16`). An attempt that
-    /// does not say so counts as one ask when it is over, and leaves such triggers to one more.
+    /// What was triggered while the attempt waited is satisfied by this ask (`R16`). If an attempt never
+    /// calls this, it counts as one ask when it ends, and triggers from its wait cause another.
     ///
     /// # Examples
     ///

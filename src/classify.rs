@@ -114,6 +114,11 @@ impl<T: Classify + ?Sized> Classify for Arc<T> {
     }
 }
 
+/// A function that says what an error means to one who asked an address. It captures nothing.
+///
+/// [`Classify::classify`] is one.
+pub type Classifier<E> = fn(&E, &Address) -> Ruling;
+
 /// Says that errors classify themselves, by the trait [`Classify`].
 ///
 /// The last type parameter of a builder that was given no function.

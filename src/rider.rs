@@ -6,22 +6,25 @@
 
 mod ask;
 mod attempt;
+mod bell;
 mod boxed;
 mod builder;
+mod driver;
+mod ending;
 mod frames;
 mod given;
+mod hears;
 mod join;
 mod keep_alive;
+mod live;
 mod news;
 mod nudger;
 mod phase;
 mod phases;
 mod read;
-mod ride;
+mod ride_out;
 mod shown;
-mod state;
 mod subscription;
-mod waits;
 
 pub use self::{
     ask::{Answer, Ask, IntoAnswer, Source},

@@ -4,9 +4,15 @@
 //! the models look at.
 
 #[cfg(rideout_loom)]
-pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
+pub(crate) use loom::sync::{
+    Arc, Mutex, MutexGuard,
+    atomic::{AtomicU8, Ordering},
+};
 #[cfg(not(rideout_loom))]
-pub(crate) use std::sync::{Arc, Mutex, MutexGuard};
+pub(crate) use std::sync::{
+    Arc, Mutex, MutexGuard,
+    atomic::{AtomicU8, Ordering},
+};
 
 use std::sync::PoisonError;
 

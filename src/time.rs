@@ -15,7 +15,7 @@ use std::{
 
 /// A clock and the sleeps that go by it.
 ///
-/// A rider reads the clock when a subscription opens, ends or is refused, never on an item's way. It
+/// A rider reads the clock when something happens to it (an ask, a wait, an arrival, an end), never for an item. It
 /// sleeps for a rest, the limit of a join, or the limit of an ask and, where it was given them, between
 /// two beats and for a pace after a gap (`R17`).
 ///
@@ -56,7 +56,7 @@ pub trait Timer {
     /// Is ready once its time is over.
     type Sleep: Future<Output = ()>;
 
-    /// Starts a sleep. Any duration is a valid one; one too long for the clock is not over for decades.
+    /// Starts a sleep. Any duration is a valid one; one that the clock cannot represent becomes one of some decades.
     fn sleep(&self, duration: Duration) -> Self::Sleep;
 
     /// Reads the clock.
@@ -143,8 +143,7 @@ pub type DefaultTimer = TokioTimer;
 #[cfg(not(feature = "tokio"))]
 pub type DefaultTimer = NoTimer;
 
-/// A timer to name the type by whose `builder` a rider is made. The rider has the builder's timer, not
-/// this one.
+/// Only a placeholder in a type name. The rider uses the timer that its builder is given.
 #[cfg(feature = "tokio")]
 pub(crate) type SomeTimer = TokioTimer;
 #[cfg(not(feature = "tokio"))]

@@ -334,3 +334,56 @@ fn a_moved_rider_is_woken_where_it_was_polled_last() {
         rider.judge(&world, 2..=2);
     });
 }
+
+/// A subscription whose other item comes from another thread. Woken first of all, it hides nothing: the
+/// rider's task is not woken by what it listens to, but by its bell alone.
+#[test]
+fn what_rings_between_a_look_and_a_wait_is_heard() {
+    check("rings_between", Some(3), 5, || {
+        let world = World::new(Script::default());
+        let mut rider = live(&world);
+        // The stream was polled last, and waits with this task's waker; the news ring the bell.
+        assert!(rider.poll().is_pending());
+        let owner = spawn(&world, World::go);
+        rider.next();
+        assert_eq!(rider.served_by, Some(1));
+        join([owner]);
+        rider.judge(&world, 2..=2);
+    });
+}
+
+/// A look that comes upon something else first, as an item, has not heard all: what is at hand is heard in
+/// the next poll, though nothing rings again.
+#[test]
+fn what_a_look_did_not_come_to_is_looked_at_next() {
+    check("looked_at_next", Some(2), 5, || {
+        let world = World::new(Script::default());
+        let mut rider = Rider::new(&world);
+        // Two pieces at hand, and the ask's answer before them.
+        world.feed.announce(News::Arrived(activation(1)));
+        world.close();
+        world.teardown.complete();
+        let late = spawn(&world, |world| world.feed.announce(News::Ended(None)));
+        rider.ride(|owner| owner == 1);
+        join([late]);
+        rider.settle(&world);
+        assert_eq!(world.teardown.waiters(), 0);
+    });
+}
+
+/// A live rider is moved to another task after it was woken at none: the task that polled it last is
+/// woken by news too.
+#[test]
+fn a_moved_live_rider_hears_news_where_it_was_polled_last() {
+    check("moved_hears", Some(3), 5, || {
+        let world = World::new(Script::default());
+        let mut rider = live(&world);
+        // Another task's waker, which nobody waits for.
+        assert!(rider.poll().is_pending());
+        let owner = spawn(&world, World::go);
+        rider.next();
+        assert_eq!(rider.served_by, Some(1));
+        join([owner]);
+        rider.judge(&world, 2..=2);
+    });
+}

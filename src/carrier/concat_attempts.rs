@@ -12,8 +12,7 @@ use pin_project::{pin_project, pinned_drop};
 
 use super::{Attempt, Carrier, End, RideError, Turn};
 use crate::{
-    address::Address,
-    classify::Ruling,
+    classify::{Classifier, Ruling},
     ledger::{Charge, GaveUp},
     monitor::Ticket,
     refusal::Rejection,
@@ -36,7 +35,7 @@ pub struct ConcatAttempts<St, F, Fut, E> {
     // A trigger's attempt. A charged one that runs first covers it, so it waits behind them all.
     triggered: Option<Attempt<F, Fut>>,
     carrier: Carrier,
-    classify: fn(&E, &Address) -> Ruling,
+    classify: Classifier<E>,
     ticket: Ticket,
     last: Option<Box<E>>,
     phase: Phase,
@@ -72,7 +71,7 @@ impl<St: fmt::Debug, F, Fut, E> fmt::Debug for ConcatAttempts<St, F, Fut, E> {
 }
 
 impl<St, F, Fut, E> ConcatAttempts<St, F, Fut, E> {
-    pub(super) fn new(stream: St, carrier: Carrier, classify: fn(&E, &Address) -> Ruling) -> Self {
+    pub(super) fn new(stream: St, carrier: Carrier, classify: Classifier<E>) -> Self {
         ConcatAttempts {
             stream,
             attempt: None,
@@ -170,10 +169,10 @@ impl<St, F, Fut, E> ConcatAttempts<St, F, Fut, E> {
     }
 
     /// Ends the stream by a give-up that is not the ledger's own.
-    pub(crate) fn give_up(mut self: Pin<&mut Self>, report: Box<GaveUp>) -> RideError<E> {
+    pub(crate) fn give_up(mut self: Pin<&mut Self>, report: GaveUp) -> RideError<E> {
         let last = self.as_mut().project().last.take().map(|last| *last);
         self.end();
-        End::GaveUp { report: *report, last }.into()
+        End::GaveUp { report, last }.into()
     }
 
     /// Drops everything that is outstanding, for good.
@@ -272,7 +271,7 @@ where
         }
         for _ in 0..A_POLL {
             let (more, step) = match self.as_mut().drain(cx) {
-                Err(report) => return Poll::Ready(Some(Err(self.give_up(report)))),
+                Err(report) => return Poll::Ready(Some(Err(self.give_up(*report)))),
                 Ok(more) if self.attempt.is_some() => (more, self.as_mut().advance(cx)),
                 Ok(more) => (more, self.as_mut().begin(cx)),
             };

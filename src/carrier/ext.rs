@@ -4,8 +4,7 @@ use futures_core::Stream;
 
 use super::{Attempt, Carrier, Charges, ConcatAttempts, Defer, Trigger};
 use crate::{
-    address::Address,
-    classify::{Classify, Ruling},
+    classify::{Classifier, Classify},
     ledger::{Charge, GaveUp},
 };
 
@@ -56,7 +55,7 @@ pub trait CarrierExt: Stream {
     /// look at the moment of the rejection would be answered by the owner that is going away. An
     /// attempt that is never reached costs nothing.
     ///
-    /// `probe` is kept once and never cloned, so what it counts, it counts over all attempts.
+    /// There is one `probe` for all attempts, and it is never cloned. A counter inside it counts them all.
     ///
     /// # Examples
     ///
@@ -93,8 +92,8 @@ pub trait CarrierExt: Stream {
     /// what arrives is charged and queued. A give-up ends the stream at once and drops the attempt
     /// that runs; a verdict ends it too.
     ///
-    /// Serial, because the one owner that comes back would be met by every attempt that was left
-    /// running: exactly one re-ask is ever outstanding (`R16`).
+    /// Serial, because otherwise all waiting attempts would reach the returning owner together: exactly one
+    /// re-ask is ever outstanding (`R16`).
     ///
     /// # Errors
     ///
@@ -188,7 +187,7 @@ pub trait CarrierExt: Stream {
     fn concat_attempts_by<F, Fut, A, E>(
         self,
         carrier: &Carrier,
-        classify: fn(&E, &Address) -> Ruling,
+        classify: Classifier<E>,
     ) -> ConcatAttempts<Self, F, Fut, E>
     where
         Self: Sized + Stream<Item = Result<Attempt<F, Fut>, Box<GaveUp>>>,

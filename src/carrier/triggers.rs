@@ -1,4 +1,4 @@
-//! What asks for an ask: the head of a chain.
+//! The stream of reasons to ask again, refusals and nudges: the head of a chain.
 
 use std::{
     pin::Pin,
@@ -7,26 +7,8 @@ use std::{
 
 use futures_core::{FusedStream, Stream};
 
-use super::{Carrier, State};
-use crate::{ledger::Charge, monitor::Ticket, refusal::Rejection};
-
-/// What asks for an ask.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Trigger {
-    /// The first ask, or a nudge: uncharged.
-    Ask,
-    /// A rejection, yet to be charged.
-    Rejected(Rejection),
-    /// An attempt that was dropped before it was over: owed again, under the charge that it had.
-    Owed(Charge),
-}
-
-impl From<Rejection> for Trigger {
-    fn from(rejection: Rejection) -> Self {
-        Trigger::Rejected(rejection)
-    }
-}
+use super::{Carrier, State, trigger::Trigger};
+use crate::monitor::Ticket;
 
 /// Stream for the [`triggers`](Carrier::triggers) method.
 ///
@@ -39,8 +21,39 @@ pub struct Triggers {
     ticket: Ticket,
 }
 
+impl Carrier {
+    /// Creates the stream of what asks for an ask: rejections, and triggers.
+    ///
+    /// It takes over from the one before, which ends (invariant 5).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures::{FutureExt, StreamExt};
+    /// use rideout::{Budget, Carrier, carrier::Trigger};
+    ///
+    /// let carrier = Carrier::new("prices/eur".parse()?, Budget::default());
+    /// let mut old = carrier.triggers();
+    /// let mut new = carrier.triggers();
+    /// assert_eq!(old.next().now_or_never(), Some(None));
+    /// assert_eq!(new.next().now_or_never(), Some(Some(Trigger::Ask)));
+    /// # Ok::<_, rideout::address::InvalidAddress>(())
+    /// ```
+    pub fn triggers(&self) -> Triggers {
+        let mut chain = 0;
+        self.shared.state.announce(|state| {
+            state.chain += 1;
+            // What the old chain was offered and has not begun, the new one is offered again.
+            state.offered = false;
+            chain = state.chain;
+            true
+        });
+        Triggers::new(self.clone(), chain)
+    }
+}
+
 impl Triggers {
-    pub(super) fn new(carrier: Carrier, chain: u64) -> Self {
+    fn new(carrier: Carrier, chain: u64) -> Self {
         Triggers { carrier, chain, ticket: Ticket::default() }
     }
 }

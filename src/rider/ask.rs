@@ -21,14 +21,15 @@ pub struct Ask<P = ()> {
     pub charge: Charge,
     /// The resume point: a token of the last item, `None` before the first one.
     ///
-    /// A source that can resume goes on behind it, and one that cannot sends its state again. Where
-    /// frames are [numbered](super::RideOutBuilder::frame_number), it is that of the last item in front of a gap.
+    /// A source that can resume goes on behind it, and one that cannot sends its state again. With
+    /// [numbered frames](super::RideOutBuilder::frame_number), after a gap it stays at the last item before
+    /// the gap.
     pub resume: Option<P>,
 }
 
 /// An answer to an ask: the subscription, and the activation that serves it where that is known.
 ///
-/// Knowing it lets the rider tell a goodbye of this owner from a late one of its predecessor (`R22`).
+/// With it, the rider ignores a late end announcement of the previous owner.
 ///
 /// # Examples
 ///
@@ -117,7 +118,7 @@ impl<S: Stream> IntoAnswer for Answer<S> {
 /// Where a rider's subscriptions come from: any closure from an [`Ask`] to a future of a stream of
 /// results.
 ///
-/// Implemented by such closures alone; it names their types once, for the rider's own.
+/// Only closures implement it. It exists to shorten the rider's type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no ask",
     label = "expected a closure from `Ask` to a future of a stream of results",

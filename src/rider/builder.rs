@@ -16,9 +16,8 @@ use super::{
 };
 use crate::{
     activation::{Activation, StreamId},
-    address::Address,
     budget::Budget,
-    classify::{ByTrait, Classify, Ruling},
+    classify::{ByTrait, Classifier, Classify},
     refusal::News,
     time::{DefaultTimer, Timer},
 };
@@ -26,8 +25,8 @@ use crate::{
 /// A rider before it runs: its ask, and everything else that it is given. Made by
 /// [`RideOut::builder`].
 ///
-/// Only the ask is needed; every setting has a default. Setters are the builder's alone, so a running
-/// rider cannot lose its subscription to one.
+/// Only the ask is needed; every setting has a default. A running rider has no setters, so no setting can
+/// interrupt its subscription.
 ///
 /// # Examples
 ///
@@ -127,8 +126,8 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// Gives the rider news of the address: announced ends, answers to beats, arrivals (`R22`,
     /// `R18b`).
     ///
-    /// A stream that ends is no news any more; the rider goes on. Where news is lost, a wait is not
-    /// shortened, and an end that was announced is heard of by the next ask only.
+    /// If the news stream ends, the rider goes on without it. If a piece of news is lost, a wait may take
+    /// longer, and an end is noticed only at the next ask.
     ///
     /// # Examples
     ///
@@ -247,8 +246,8 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// ```
     pub fn classify(
         self,
-        classify: fn(&A::Error, &Address) -> Ruling,
-    ) -> RideOutBuilder<A, J, N, P, T, fn(&A::Error, &Address) -> Ruling> {
+        classify: Classifier<A::Error>,
+    ) -> RideOutBuilder<A, J, N, P, T, Classifier<A::Error>> {
         let RideOutBuilder { given, join, news, timer, .. } = self;
         RideOutBuilder { given, join, news, timer, classify }
     }
@@ -333,7 +332,7 @@ impl<A: Source<P>, J: Join, N, P, T> RideOutBuilder<A, J, N, P, T> {
     }
 }
 
-impl<A, J, N, P, T> RideOutBuilder<A, J, N, P, T, fn(&A::Error, &Address) -> Ruling>
+impl<A, J, N, P, T> RideOutBuilder<A, J, N, P, T, Classifier<A::Error>>
 where
     A: Source<P>,
     J: Join,

@@ -28,8 +28,9 @@ pub(super) const LEAST_INTERVAL: Duration = Duration::from_millis(1);
 
 /// What a beat says: which stream is still read, and on whom its rider is live (`R26`).
 ///
-/// The owner needs the stream alone. The activation is for the one who sends the beat: an answer to a
-/// beat that named another activation than the next one does is late, and no news to this rider.
+/// The owner needs the stream alone. The activation is for the one who sends the beat. Compare
+/// activations: if an answer belongs to a beat with another activation than the one you would send now,
+/// it is late: do not pass it on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Beat {

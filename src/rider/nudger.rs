@@ -5,8 +5,8 @@ use crate::carrier::Carrier;
 /// Asks a rider for a re-ask, from any thread. Made by [`RideOut::nudger`](super::RideOut::nudger).
 ///
 /// A nudge while the rider is live is a refresh: the subscription goes on delivering until the new one
-/// answers. One during a wait is satisfied by the ask that follows, and does not shorten it; one while
-/// an ask is out becomes one more. Any number of them fold into one (`R16`).
+/// answers. A nudge during a wait does not shorten the wait; the ask after it serves the nudge. A nudge
+/// while an ask is out becomes one more ask. Any number of nudges become one.
 ///
 /// # Examples
 ///

@@ -2,11 +2,11 @@
 
 mod builder;
 mod error;
-mod stage;
 
 use std::{
     collections::HashSet,
     fmt,
+    future::Pending,
     pin::Pin,
     task::{Context, Poll},
     time::{Duration, Instant},
@@ -15,21 +15,25 @@ use std::{
 use futures_core::Stream;
 use pin_project::pin_project;
 
-use self::stage::Stage;
 pub use self::{
     builder::PointReadBuilder,
     error::{PointReadEnd, PointReadError, Recycling},
 };
-use super::{ask::Ask, shown::shown, waits::Waits};
+use super::{
+    ask::Ask,
+    attempt::{Clock, Stage},
+    ride_out::RideOutState,
+    shown::shown,
+};
 use crate::{
     activation::{Activation, StreamId},
     address::Address,
     budget::Budget,
-    classify::Ruling,
+    classify::{Classifier, Ruling},
     diagnosis::Shape,
     ledger::Charge,
     refusal::{Kind, News, Rejection, Speaker},
-    time::Timer,
+    time::{Timer, later},
     unwind::{poll_and_clear, poll_guarded},
 };
 
@@ -93,14 +97,14 @@ pub struct PointRead<A, Fut, E, N, T: Timer> {
     #[pin]
     limit: Option<T::Sleep>,
     #[pin]
-    stage: Stage<Fut, T::Sleep>,
+    attempt: Option<Stage<Fut, Pending<()>, T::Sleep>>,
 }
 
 /// What a read was given, and what has come of it.
 struct State<A, E> {
     ask: A,
     address: Address,
-    classify: fn(&E, &Address) -> Ruling,
+    classify: Classifier<E>,
     stream: StreamId,
     deadline: Duration,
     budget: Budget,
@@ -110,7 +114,7 @@ struct State<A, E> {
     promises: u32,
     owner_spoke: bool,
     owners: HashSet<Activation>,
-    waits: Waits,
+    ride_out: RideOutState,
     last: Option<E>,
 }
 
@@ -133,7 +137,7 @@ impl<A, Fut, E, N, T: Timer> fmt::Debug for PointRead<A, Fut, E, N, T> {
 
 impl<A, Fut, E, N, T: Timer> PointRead<A, Fut, E, N, T> {
     fn start(state: State<A, E>, news: Option<N>, timer: T) -> Self {
-        PointRead { state, timer, news, limit: None, stage: Stage::Due }
+        PointRead { state, timer, news, limit: None, attempt: Some(Stage::Due) }
     }
 }
 
@@ -143,7 +147,7 @@ impl<A, E> State<A, E> {
         address: Address,
         deadline: Duration,
         budget: Budget,
-        classify: fn(&E, &Address) -> Ruling,
+        classify: Classifier<E>,
     ) -> Self {
         State {
             ask,
@@ -157,7 +161,7 @@ impl<A, E> State<A, E> {
             promises: 0,
             owner_spoke: false,
             owners: HashSet::new(),
-            waits: Waits::default(),
+            ride_out: RideOutState::default(),
             last: None,
         }
     }
@@ -226,21 +230,25 @@ where
         if self.state.deadline.is_zero() || self.look_at_limit(cx).is_ready() {
             return Turn::Over(Err(self.state.spent(self.timer.now())));
         }
-        if matches!(&*self.stage, Stage::Due) {
+        // One that panicked begins anew, and a read waits for nothing before its first ask.
+        if matches!(&*self.attempt, Some(Stage::Begun { .. } | Stage::Due)) {
             let ask = self.state.ask();
-            self.stage.set(Stage::Asking(ask));
+            self.attempt.set(Some(Stage::asking(ask)));
             return Turn::Again;
         }
-        match self.stage.as_mut().poll_ask(cx) {
-            Poll::Ready(Ok(value)) => return Turn::Over(Ok(value)),
-            Poll::Ready(Err(error)) => return self.refused(error),
-            Poll::Pending => {}
+        let asked = self.attempt.as_mut().as_pin_mut();
+        if let Poll::Ready(answer) = asked.map_or(Poll::Pending, |attempt| attempt.poll_ask(cx)) {
+            self.attempt.set(Some(Stage::Due));
+            return match answer {
+                Ok(value) => Turn::Over(Ok(value)),
+                Err(error) => self.refused(error),
+            };
         }
         match poll_guarded(self.news.as_mut(), |news| news.poll_next(cx)) {
             Poll::Ready(Some(News::Arrived(activation))) => self.arrived(activation),
             Poll::Ready(Some(News::Ended(_) | News::NotServing(_))) => {}
             Poll::Ready(None) => self.news.set(None),
-            Poll::Pending => return self.look_at_sleep(cx),
+            Poll::Pending => return self.look_at_clock(cx),
         }
         Turn::Again
     }
@@ -257,15 +265,22 @@ where
     }
 
     /// Looks at a rest, or at a spread.
-    fn look_at_sleep<V>(&mut self, cx: &mut Context<'_>) -> Turn<V> {
-        let spread = matches!(&*self.stage, Stage::Spread(_));
-        if self.stage.as_mut().poll_sleep(cx).is_pending() {
+    fn look_at_clock<V>(&mut self, cx: &mut Context<'_>) -> Turn<V> {
+        let is_resting = self.is_resting();
+        let Some(attempt) = self.attempt.as_mut().as_pin_mut() else { return Turn::Idle };
+        if matches!(&*attempt, Stage::Asking { .. }) || attempt.poll_clock(cx).is_pending() {
             return Turn::Idle;
         }
-        if !spread {
+        if is_resting {
             self.rested();
+        } else {
+            self.attempt.set(Some(Stage::Due));
         }
         Turn::Again
+    }
+
+    fn is_resting(&self) -> bool {
+        matches!(&*self.attempt, Some(Stage::Waiting { .. }))
     }
 
     fn refused<V>(&mut self, error: E) -> Turn<Result<V, PointReadError<E>>> {
@@ -281,30 +296,37 @@ where
             self.rested();
             return Turn::Again;
         };
-        let State { waits, budget, owners, .. } = &mut *self.state;
-        if waits.cut_short(budget.activations, |it| owners.contains(it)) {
+        let State { ride_out, budget, owners, .. } = &mut *self.state;
+        if ride_out.cut_short(budget.activations, |it| owners.contains(it)) {
             self.rested();
         } else {
-            self.stage.set(Stage::Resting(self.timer.sleep(rest)));
+            let clock = self.clock(rest);
+            self.attempt.set(Some(Stage::resting(clock)));
         }
         Turn::Again
     }
 
     /// An activation of the address arrives (`R18b`).
     fn arrived(&mut self, activation: Activation) {
-        let State { waits, budget, owners, .. } = &mut *self.state;
-        let resting = matches!(&*self.stage, Stage::Resting(_));
+        let State { ride_out, budget, owners, .. } = &mut *self.state;
+        let resting = matches!(&*self.attempt, Some(Stage::Waiting { .. }));
         if !owners.contains(&activation)
-            && waits.arrived(activation, resting, self.timer.now(), budget.activations)
+            && ride_out.arrived(activation, resting, self.timer.now(), budget.activations)
         {
             self.rested();
         }
     }
 
     fn rested(&mut self) {
-        let left = self.state.waits.left(self.timer.now(), self.state.budget.spread);
-        let stage = left.map_or(Stage::Due, |left| Stage::Spread(self.timer.sleep(left)));
-        self.stage.set(stage);
+        let left = self.state.ride_out.left(self.timer.now(), self.state.budget.spread);
+        let stage = left.map_or(Stage::Due, |left| Stage::Held(Some(self.clock(left))));
+        self.attempt.set(Some(stage));
+    }
+
+    fn clock(&self, duration: Duration) -> Clock<T::Sleep> {
+        // The deadline is a timer of its own, and cuts nothing off.
+        let until = later(self.timer.now(), duration);
+        Clock::new(self.timer.sleep(duration), until, Duration::ZERO)
     }
 }
 
@@ -320,7 +342,7 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
-        if matches!(&*this.stage, Stage::Done) {
+        if this.attempt.is_none() {
             return Poll::Pending;
         }
         for _ in 0..TURNS {
@@ -328,7 +350,7 @@ where
                 Turn::Again => {}
                 Turn::Idle => return Poll::Pending,
                 Turn::Over(outcome) => {
-                    this.stage.set(Stage::Done);
+                    this.attempt.set(None);
                     this.limit.set(None);
                     this.news.set(None);
                     return Poll::Ready(outcome);
@@ -336,7 +358,7 @@ where
             }
         }
         // However much news there is, a sleep has its turn.
-        let _: Turn<Self::Output> = this.look_at_sleep(cx);
+        let _: Turn<Self::Output> = this.look_at_clock(cx);
         cx.waker().wake_by_ref();
         Poll::Pending
     }

@@ -10,16 +10,15 @@ use futures_core::{FusedStream, Stream};
 
 use super::{
     ask::Source,
+    bell::Gate,
+    driver::{Driver, PolledItem, PolledPhase, SHARE},
     given::Given,
     join::Join,
     nudger::Nudger,
     phase::Phase,
-    ride::{PolledPhase, Ride},
-    state::{LOOK_AFTER, PolledItem},
 };
 use crate::{
-    activation::StreamId, address::Address, carrier::RideError, classify::Ruling, refusal::News,
-    time::Timer, unwind::poll_guarded,
+    activation::StreamId, carrier::RideError, classify::Classifier, refusal::News, time::Timer,
 };
 
 /// What a poll of a rider returns.
@@ -125,13 +124,7 @@ type Polled<T, E> = Poll<Option<Result<T, RideError<E>>>>;
 /// ```
 #[must_use = "streams do nothing unless polled"]
 pub struct RideOut<A: Source<P>, J: Join, N, P, T: Timer> {
-    // How many items may still pass before anything else is looked at.
-    pass: u32,
-    // Whether each item is looked at, for its resume point or its version.
-    reads_items: bool,
-    // `Some` while live. One box for all subscriptions of the rider.
-    live: Pin<Box<Option<A::Stream>>>,
-    ride: Box<Ride<A, J, N, P, T>>,
+    driver: Box<Driver<A, J, N, P, T>>,
 }
 
 impl<A: Source<P>, J: Join, N, P, T: Timer> Unpin for RideOut<A, J, N, P, T> {}
@@ -139,8 +132,8 @@ impl<A: Source<P>, J: Join, N, P, T: Timer> Unpin for RideOut<A, J, N, P, T> {}
 impl<A: Source<P>, J: Join, N, P, T: Timer> fmt::Debug for RideOut<A, J, N, P, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RideOut")
-            .field("carrier", &self.ride.state.carrier)
-            .field("live", &self.live.is_some())
+            .field("carrier", &self.driver.carrier)
+            .field("live", &self.driver.is_live())
             .finish_non_exhaustive()
     }
 }
@@ -148,14 +141,12 @@ impl<A: Source<P>, J: Join, N, P, T: Timer> fmt::Debug for RideOut<A, J, N, P, T
 impl<A: Source<P>, J: Join, N, P, T: Timer> RideOut<A, J, N, P, T> {
     pub(super) fn given(
         given: Given<A, P>,
-        classify: fn(&A::Error, &Address) -> Ruling,
+        classify: Classifier<A::Error>,
         join: J,
         news: Option<N>,
         timer: T,
     ) -> Self {
-        let reads_items = given.reads_items();
-        let ride = Box::new(Ride::new(given, classify, join, news, timer));
-        RideOut { pass: 0, reads_items, live: Box::pin(None), ride }
+        RideOut { driver: Box::new(Driver::new(given, classify, join, news, timer)) }
     }
 
     /// Returns the identity of the stream, which each ask, beat and give-up of the rider carries.
@@ -183,12 +174,12 @@ impl<A: Source<P>, J: Join, N, P, T: Timer> RideOut<A, J, N, P, T> {
     /// # }
     /// ```
     pub fn stream_id(&self) -> StreamId {
-        self.ride.state.carrier.stream_id()
+        self.driver.carrier.stream_id()
     }
 
     /// Returns a handle by which any thread may ask for a re-ask.
     pub fn nudger(&self) -> Nudger {
-        Nudger { carrier: self.ride.state.carrier.clone() }
+        Nudger { carrier: self.driver.carrier.clone() }
     }
 }
 
@@ -201,32 +192,26 @@ where
     T: Timer,
 {
     pub(super) fn poll_phase(&mut self, cx: &mut Context<'_>) -> PolledPhase<A, P> {
-        let mut turns = LOOK_AFTER;
-        self.ride.state.take_back_grant(std::mem::take(&mut self.pass), None);
-        self.ride.poll_phase(self.live.as_mut(), cx, &mut turns)
+        self.driver.poll_phase(None, &mut { SHARE }, cx)
     }
 
-    /// Everything but an item of a live subscription that nobody looks into.
+    /// Everything but an item that may pass. `polled` is what the live stream said instead of one.
     #[cold]
     fn poll_slowly(
         &mut self,
-        polled: Option<PolledItem<A, P>>,
+        mut polled: Option<PolledItem<A, P>>,
+        mut share: u32,
         cx: &mut Context<'_>,
     ) -> Polled<A::Item, A::Error> {
-        let mut turns = LOOK_AFTER;
-        self.ride.state.take_back_grant(std::mem::take(&mut self.pass), polled);
-        let polled = loop {
-            let live = self.live.as_mut();
-            match self.ride.poll_phase(live, cx, &mut turns) {
+        loop {
+            match self.driver.poll_phase(polled.take(), &mut share, cx) {
                 Poll::Ready(Some(Ok(Phase::RidingOut(_) | Phase::Answered(_)))) => {}
-                Poll::Ready(Some(Ok(Phase::Live(item)))) => break Poll::Ready(Some(Ok(item))),
-                Poll::Ready(Some(Err(error))) => break Poll::Ready(Some(Err(error))),
-                Poll::Ready(None) => break Poll::Ready(None),
-                Poll::Pending => break Poll::Pending,
+                Poll::Ready(Some(Ok(Phase::Live(item)))) => return Poll::Ready(Some(Ok(item))),
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error))),
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Pending => return Poll::Pending,
             }
-        };
-        self.pass = self.ride.state.grant();
-        polled
+        }
     }
 }
 
@@ -242,24 +227,18 @@ where
 
     #[inline]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let this = &mut *self;
-        if this.pass == 0 {
-            this.pass = this.ride.renew_grant(this.live.as_mut(), cx);
+        let gate = self.driver.bell.gate();
+        if gate == Gate::Closed {
+            return self.poll_slowly(None, SHARE, cx);
         }
-        while this.pass > 0 && this.live.is_some() {
-            let item = match poll_guarded(this.live.as_mut(), |live| live.poll_next(cx)) {
-                Poll::Ready(Some(Ok(item))) => item,
-                polled => return this.poll_slowly(Some(polled), cx),
-            };
-            this.pass -= 1;
-            if !this.reads_items {
-                return Poll::Ready(Some(Ok(item)));
-            }
-            if let Some(item) = this.ride.state.read_item(item, false) {
-                return Poll::Ready(Some(Ok(item)));
-            }
+        match self.driver.poll_live(cx) {
+            Poll::Ready(Some(Ok(item))) if gate == Gate::Open => Poll::Ready(Some(Ok(item))),
+            Poll::Ready(Some(Ok(item))) => match self.driver.read_item(item, false) {
+                Some(item) => Poll::Ready(Some(Ok(item))),
+                None => self.poll_slowly(None, SHARE - 1, cx),
+            },
+            polled => self.poll_slowly(Some(polled), SHARE, cx),
         }
-        this.poll_slowly(None, cx)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -276,6 +255,6 @@ where
     T: Timer,
 {
     fn is_terminated(&self) -> bool {
-        self.ride.state.is_over()
+        self.driver.is_over()
     }
 }

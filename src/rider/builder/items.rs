@@ -43,17 +43,17 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     /// Asks again, uncharged, where a frame is missing, by the frames' numbers. `of` captures nothing.
     ///
     /// Frames of one subscription are numbered one by one, from any number: the first item after each
-    /// answer sets the base. A number that is more than one above the highest so far is a gap, and leads
-    /// to one refresh, as a [nudge](crate::rider::Nudger::nudge) does: the subscription goes on delivering until the
-    /// new one answers (`R25`, `R44b`). It goes out no later than after 32 more items, and at most once
-    /// a pace; gaps that come sooner have one together when the pace is over, and those that come while
-    /// a refresh is under way are satisfied by its answer.
+    /// answer sets the base. A number that is more than one above the highest so far is a gap. It leads to
+    /// one refresh, as a [nudge](crate::rider::Nudger::nudge) does: the subscription goes on delivering
+    /// until the new one answers. The refresh goes out before the next item but one, and at most once a
+    /// pace. Further gaps within one pace share one refresh, at the end of the pace. Gaps during a refresh
+    /// need no other.
     ///
-    /// Items pass untouched, those around a gap too. A number that is no higher than the highest so far
-    /// is no gap, since nothing is missing by it: a frame that came twice, or one that was overtaken,
-    /// whose gap was the frame that overtook it. Where the rider is [resuming](crate::RideOut::builder_resuming), the
-    /// resume point stays in front of the gap until the next answer, so that what is missing is asked
-    /// for; what came behind it then comes twice.
+    /// Items pass untouched, those around a gap too. A number that is not above the highest so far is not
+    /// a gap: it is a duplicate, or a late frame, whose gap was counted when the later frame came first.
+    /// Where the rider is [resuming](crate::RideOut::builder_resuming), the resume point stays in front of
+    /// the gap until the next answer, so that the missing frame is asked for; the frames behind the gap
+    /// then come twice.
     ///
     /// # Examples
     ///
@@ -84,7 +84,7 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
         self
     }
 
-    /// Begins behind `token`, as of a rider before this one that gave up.
+    /// Starts after `token`, for example the last one of an earlier rider that gave up.
     ///
     /// # Examples
     ///
@@ -112,8 +112,8 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
         self
     }
 
-    /// Asks again where the subscription completes, instead of completing: a rejection by the owner
-    /// it was live on (`R21`).
+    /// When the subscription completes, asks again instead of ending. This counts as a rejection by the
+    /// owner that served it.
     ///
     /// # Examples
     ///
@@ -152,13 +152,14 @@ impl<A: Source<P>, J, N, P, T, C> RideOutBuilder<A, J, N, P, T, C> {
     ///
     /// The beats are the rider's own, by its own timer: nothing is spawned. None is sent while it rides
     /// out, since an ask is a sign of life too, and none after its end or its drop. Beats that were
-    /// missed do not pile up: one is sent, and the next an interval later. While items come without a
-    /// pause, one is late by 32 of them at most.
+    /// missed do not pile up: one is sent, and the next an interval later. If items come without a pause,
+    /// a beat is late by at most one item.
     ///
     /// A rider that is not polled sends no beats. Its owner may then release the stream as idle (after
     /// 10 min, `R44b`); polled again, the rider sends the beat that is due, and hears of it.
     ///
-    /// `beat` is `Send`, so that the rider is where its other parts are. What is not goes by a channel.
+    /// `beat` must be `Send`, so that it does not stop the rider from being `Send`. If yours is not, send a
+    /// message through a channel.
     ///
     /// # Panics
     ///

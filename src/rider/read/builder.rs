@@ -8,7 +8,7 @@ use super::{PointRead, State};
 use crate::{
     address::Address,
     budget::Budget,
-    classify::{ByTrait, Classify, Ruling},
+    classify::{ByTrait, Classifier, Classify},
     refusal::News,
     rider::{ask::Ask, news::NoNews},
     time::{DefaultTimer, SomeTimer, Timer},
@@ -186,8 +186,8 @@ impl<A, N, T, C> PointReadBuilder<A, N, T, C> {
     /// ```
     pub fn classify<Fut, V, E>(
         self,
-        classify: fn(&E, &Address) -> Ruling,
-    ) -> PointReadBuilder<A, N, T, fn(&E, &Address) -> Ruling>
+        classify: Classifier<E>,
+    ) -> PointReadBuilder<A, N, T, Classifier<E>>
     where
         A: FnMut(Ask) -> Fut,
         Fut: Future<Output = Result<V, E>>,
@@ -206,13 +206,13 @@ impl<A, N, T> PointReadBuilder<A, N, T> {
         E: Classify,
         T: Timer,
     {
-        let classify: fn(&E, &Address) -> Ruling = E::classify;
+        let classify: Classifier<E> = E::classify;
         let PointReadBuilder { address, ask, deadline, budget, news, timer, .. } = self;
         PointReadBuilder { address, ask, deadline, budget, news, timer, classify }.build()
     }
 }
 
-impl<A, E, N, T> PointReadBuilder<A, N, T, fn(&E, &Address) -> Ruling> {
+impl<A, E, N, T> PointReadBuilder<A, N, T, Classifier<E>> {
     /// Makes the read, whose errors are classified by the function that it was given. Nothing is asked
     /// before its first poll.
     pub fn build<Fut, V>(self) -> PointRead<A, Fut, E, N, T>

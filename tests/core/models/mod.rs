@@ -3,16 +3,16 @@
 mod any_budget;
 mod properties;
 mod rider_properties;
-#[cfg(feature = "serde")]
+#[cfg(all(feature = "serde", feature = "tokio"))]
 mod second_model;
-#[cfg(feature = "serde")]
+#[cfg(all(feature = "serde", feature = "tokio"))]
 mod world_format;
-#[cfg(feature = "serde")]
+#[cfg(all(feature = "serde", feature = "tokio"))]
 mod worlds;
 
-#[cfg(feature = "serde")]
+#[cfg(all(feature = "serde", feature = "tokio"))]
 #[path = "../../../examples/simulate/run.rs"]
 mod run;
-#[cfg(feature = "serde")]
+#[cfg(all(feature = "serde", feature = "tokio"))]
 #[path = "../../../examples/simulate/world.rs"]
 mod world;

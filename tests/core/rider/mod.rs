@@ -1,5 +1,6 @@
 //! Riders: the subscription, the read and the phases, in virtual time or on a clock that is moved by hand.
 
+mod bell;
 mod face;
 mod gaps;
 mod keep_alive;

@@ -38,6 +38,8 @@ enum Rank {
     Item,
     End,
     News,
+    // News that is at hand has ended it (R21).
+    Completion,
     Nudge,
     Timer,
 }

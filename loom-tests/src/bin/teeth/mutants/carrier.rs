@@ -122,7 +122,7 @@ pub(crate) const CARRIER: Part = Part {
         },
         Mutant {
             name: "the old chain does not hear that it is taken over",
-            file: "src/carrier.rs",
+            file: "src/carrier/triggers.rs",
             old: "            chain = state.chain;\n            true",
             new: "            chain = state.chain;\n            false",
         },

@@ -22,7 +22,11 @@ impl Model<'_> {
         self.life = Some(Life { by: by.clone(), opened, ended, answered, spoke, led_here });
         self.see(Seen::Answered(by));
         for (after, part) in parts {
-            let rank = if let Part::Item(_) = part { Rank::Item } else { Rank::End };
+            let rank = match part {
+                Part::Item(_) => Rank::Item,
+                Part::Fails(_) => Rank::End,
+                Part::Completes => Rank::Completion,
+            };
             self.later(self.now.saturating_add(after), rank, Happens::Says(part));
         }
         // Whether a refresh that is owed comes before what else is to happen now is open.

@@ -1,7 +1,7 @@
-//! What lengthens and what shortens the waits of one ride-out?
+//! One ride-out: since when it lasts, and what lengthens and shortens its waits.
 //!
-//! The charge says what an attempt waits for; this is the rest, which only a rider can know. It reads
-//! no clock: `now` is an argument.
+//! The charge says what an attempt waits for; this is the rest, which only a rider can know. It is pure:
+//! `now` is an argument.
 //!
 //! # Invariants
 //!
@@ -14,11 +14,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::activation::Activation;
+use crate::{activation::Activation, time::later};
 
-/// The waits of one ride-out.
+/// How far a ride-out is.
 #[derive(Debug, Default)]
-pub(super) struct Waits {
+pub(super) struct RideOutState {
+    // When the first rejection since the last answer was charged.
+    began: Option<Instant>,
     // Whether the re-ask with nothing to wait for has had its turn (invariant 1).
     turn_taken: bool,
     // How many waits an arrival has ended, and the newest one that has ended none (invariant 2).
@@ -28,15 +30,26 @@ pub(super) struct Waits {
     hold: Option<Instant>,
 }
 
-impl Waits {
+impl RideOutState {
     /// A subscription opened: what arrived before it is old.
     pub(super) fn opened(&mut self) {
         self.unused = None;
         self.hold = None;
     }
 
+    /// A rejection was charged: the ride-out begins, unless it lasts already.
+    pub(super) fn charged(&mut self, now: Instant) {
+        self.began.get_or_insert(now);
+    }
+
+    /// When the ride-out must be over, where `longest` bounds it.
+    pub(super) fn deadline(&self, longest: Option<Duration>) -> Option<Instant> {
+        Some(later(self.began?, longest?))
+    }
+
     /// The ride-out is over.
     pub(super) fn answered(&mut self) {
+        self.began = None;
         self.turn_taken = false;
         self.ended = 0;
     }
@@ -92,7 +105,7 @@ impl Waits {
     }
 
     /// The ask goes out: nothing holds it any more.
-    pub(super) fn over(&mut self) {
+    pub(super) fn asks(&mut self) {
         self.hold = None;
     }
 
