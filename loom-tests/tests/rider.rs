@@ -352,25 +352,6 @@ fn what_rings_between_a_look_and_a_wait_is_heard() {
     });
 }
 
-/// A look that comes upon something else first, as an item, has not heard all: what is at hand is heard in
-/// the next poll, though nothing rings again.
-#[test]
-fn what_a_look_did_not_come_to_is_looked_at_next() {
-    check("looked_at_next", Some(2), 5, || {
-        let world = World::new(Script::default());
-        let mut rider = Rider::new(&world);
-        // Two pieces at hand, and the ask's answer before them.
-        world.feed.announce(News::Arrived(activation(1)));
-        world.close();
-        world.teardown.complete();
-        let late = spawn(&world, |world| world.feed.announce(News::Ended(None)));
-        rider.ride(|owner| owner == 1);
-        join([late]);
-        rider.settle(&world);
-        assert_eq!(world.teardown.waiters(), 0);
-    });
-}
-
 /// A live rider is moved to another task after it was woken at none: the task that polled it last is
 /// woken by news too.
 #[test]
