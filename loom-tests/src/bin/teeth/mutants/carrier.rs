@@ -16,7 +16,7 @@ pub(crate) const CARRIER: Part = Part {
             name: "a charge is made on a ledger that is taken out meanwhile",
             file: "src/carrier/place.rs",
             old: "        self.with_ledger(|ledger| ledger.charge(rejection))",
-            new: "        let empty = Ledger::new(self.stream_id(), self.address().clone(), Budget::default());\n        let mut ledger = self.with_ledger(|entered| mem::replace(entered, empty));\n        let charge = ledger.charge(rejection);\n        self.with_ledger(|entered| *entered = ledger);\n        charge",
+            new: "        let empty = Ledger::new(self.stream_id(), self.address().clone(), crate::Budget::default());\n        let mut ledger = self.with_ledger(|entered| mem::replace(entered, empty));\n        let charge = ledger.charge(rejection);\n        self.with_ledger(|entered| *entered = ledger);\n        charge",
         },
         Mutant {
             name: "a closure that is put back is told to nobody",
