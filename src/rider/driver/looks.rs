@@ -70,11 +70,16 @@ where
                 turn => return turn,
             }
         }
+        // While live and between attempts, all that can come of the chain is a trigger: news comes first.
+        let is_settled = self.is_live() && self.stage().is_none();
+        if is_settled && self.look_at_news(cx) {
+            return Turn::Again;
+        }
         match self.look_at_chain(cx) {
             Turn::Idle => {}
             turn => return turn,
         }
-        again |= self.look_at_news(cx);
+        again |= !is_settled && self.look_at_news(cx);
         if again { Turn::Again } else { Turn::Idle }
     }
 

@@ -57,8 +57,8 @@ pub(crate) const RIDER: Part = Part {
         Mutant {
             name: "an announcement is not looked at",
             file: "src/rider/driver/looks.rs",
-            old: "        again |= self.look_at_news(cx);\n",
-            new: "",
+            old: "                self.hear(news);\n",
+            new: "                drop(news);\n",
         },
         Mutant {
             name: "an announced end is no rejection",
