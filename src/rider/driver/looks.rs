@@ -70,8 +70,9 @@ where
                 turn => return turn,
             }
         }
-        // While live and between attempts, all that can come of the chain is a trigger: news comes first.
-        let is_settled = self.is_live() && self.stage().is_none();
+        // While live and between attempts, all that can come of the chain is a trigger: news comes first,
+        // unless there was so much of it that the last look did not come to the rest.
+        let is_settled = !with_timers && self.is_live() && self.stage().is_none();
         if is_settled && self.look_at_news(cx) {
             return Turn::Again;
         }
