@@ -335,31 +335,14 @@ fn a_moved_rider_is_woken_where_it_was_polled_last() {
     });
 }
 
-/// A subscription whose other item comes from another thread. Woken first of all, it hides nothing: the
-/// rider's task is not woken by what it listens to, but by its bell alone.
-#[test]
-fn what_rings_between_a_look_and_a_wait_is_heard() {
-    check("rings_between", Some(3), 5, || {
-        let world = World::new(Script::default());
-        let mut rider = live(&world);
-        // The stream was polled last, and waits with this task's waker; the news ring the bell.
-        assert!(rider.poll().is_pending());
-        let owner = spawn(&world, World::go);
-        rider.next();
-        assert_eq!(rider.served_by, Some(1));
-        join([owner]);
-        rider.judge(&world, 2..=2);
-    });
-}
-
-/// A live rider is moved to another task after it was woken at none: the task that polled it last is
-/// woken by news too.
+/// A live rider whose stream was polled last waits with one task's waker, and is moved to another: what
+/// rings its bell between the look and the wait is heard, at the task that polled it last.
 #[test]
 fn a_moved_live_rider_hears_news_where_it_was_polled_last() {
     check("moved_hears", Some(3), 5, || {
         let world = World::new(Script::default());
         let mut rider = live(&world);
-        // Another task's waker, which nobody waits for.
+        // The stream waits with this task's waker, for which nobody waits; the news ring the bell.
         assert!(rider.poll().is_pending());
         let owner = spawn(&world, World::go);
         rider.next();
