@@ -13,28 +13,21 @@ mod report;
 #[path = "../../../../examples/dead_subscriber/storm.rs"]
 mod storm;
 
-use std::ffi::OsString;
-
 use args::Size;
 use report::{Figures, is_well};
-use serde_json::{Value, json};
+use serde_json::json;
 use storm::{Storm, Tally};
 
-use crate::counts::BadArgument;
-
-fn args(line: &str) -> impl Iterator<Item = OsString> {
-    line.split_whitespace().map(Into::into)
-}
+use crate::{
+    command_line::{args, figures},
+    counts::BadArgument,
+};
 
 /// Runs the example; returns what it exits with, and what it tells.
 fn run(line: &str) -> (u8, Vec<String>) {
     let mut told = Vec::new();
     let code = command::command(args(line), &mut |line| told.push(line));
     (code, told)
-}
-
-fn figures(told: &[String]) -> Value {
-    serde_json::from_str(told.last().expect("it tells")).expect("the last line is JSON")
 }
 
 #[test]

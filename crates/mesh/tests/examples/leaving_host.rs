@@ -12,8 +12,6 @@ mod report;
 #[path = "../../../../examples/leaving_host/roll.rs"]
 mod roll;
 
-use std::ffi::OsString;
-
 use args::Size;
 use reader::{End, Seen};
 use report::{Figures, Table};
@@ -21,11 +19,10 @@ use rideout::ledger::Axis;
 use roll::Place;
 use serde_json::{Value, json};
 
-use crate::counts::BadArgument;
-
-fn args(line: &str) -> impl Iterator<Item = OsString> {
-    line.split_whitespace().map(Into::into)
-}
+use crate::{
+    command_line::{args, figures},
+    counts::BadArgument,
+};
 
 /// Runs the example; returns what it exits with, and what it tells.
 fn run(line: &str) -> (u8, Vec<String>) {
@@ -35,11 +32,7 @@ fn run(line: &str) -> (u8, Vec<String>) {
 }
 
 /// The figures of a run in which all is well.
-fn well(told: &[String]) -> Value {
-    serde_json::from_str(told.last().expect("it tells")).expect("the last line is JSON")
-}
-
-fn figures(readers: usize, asks: usize) -> Value {
+fn well(readers: usize, asks: usize) -> Value {
     json!({"readers": readers, "live": readers, "doubled": 0, "lost": 0, "gave_up": 0, "asks": asks})
 }
 
@@ -51,7 +44,7 @@ fn count(told: &[String], what: &str) -> usize {
 fn three_hosts_are_rolled_by_default() {
     let (code, told) = run("");
     // Four addresses are on host-1 and go to host-2 and back: 20 readers ask twice more, 30 once.
-    assert_eq!((code, well(&told)), (0, figures(50, 20 * 3 + 30 * 2)), "{told:#?}");
+    assert_eq!((code, figures(&told)), (0, well(50, 20 * 3 + 30 * 2)), "{told:#?}");
     for moved in ["4 to host-2", "7 to host-1", "3 to host-1"] {
         let line = format!("has handed off all of them, {moved}");
         assert_eq!(count(&told, &line), 1, "{line}: {told:#?}");
@@ -64,20 +57,20 @@ fn three_hosts_are_rolled_by_default() {
 #[test]
 fn a_thousand_readers_of_two_hundred_addresses_ask_no_more_often() {
     let (code, told) = run("--hosts 3 --addresses 200 --readers 1000");
-    assert_eq!((code, well(&told)), (0, figures(1000, 335 * 3 + 665 * 2)), "{told:#?}");
+    assert_eq!((code, figures(&told)), (0, well(1000, 335 * 3 + 665 * 2)), "{told:#?}");
 }
 
 #[test]
 fn two_hosts_hand_off_to_each_other() {
     let (code, told) = run("--hosts=2");
-    assert_eq!((code, well(&told)), (0, figures(50, 25 * 3 + 25 * 2)), "{told:#?}");
+    assert_eq!((code, figures(&told)), (0, well(50, 25 * 3 + 25 * 2)), "{told:#?}");
     assert_eq!(count(&told, "has handed off all"), 2, "{told:#?}");
 }
 
 #[test]
 fn one_host_has_nobody_to_hand_off_to() {
     let (code, told) = run("--hosts 1");
-    assert_eq!((code, well(&told)), (0, figures(50, 50 * 2)), "{told:#?}");
+    assert_eq!((code, figures(&told)), (0, well(50, 50 * 2)), "{told:#?}");
     assert_eq!(count(&told, "nobody to hand off to"), 1, "{told:#?}");
     assert_eq!(count(&told, "has handed off"), 0, "{told:#?}");
 }
@@ -86,10 +79,10 @@ fn one_host_has_nobody_to_hand_off_to() {
 fn addresses_without_readers_and_hosts_without_addresses_are_rolled_too() {
     let (code, told) = run("--addresses 40 --readers 7");
     // Readers 1, 4 and 7 are on host-1.
-    assert_eq!((code, well(&told)), (0, figures(7, 3 * 3 + 4 * 2)), "{told:#?}");
+    assert_eq!((code, figures(&told)), (0, well(7, 3 * 3 + 4 * 2)), "{told:#?}");
 
     let (code, told) = run("--hosts 5 --addresses 1 --readers 1");
-    assert_eq!((code, well(&told)), (0, figures(1, 3)), "{told:#?}");
+    assert_eq!((code, figures(&told)), (0, well(1, 3)), "{told:#?}");
     assert_eq!(count(&told, "nothing to hand off"), 3, "{told:#?}");
 }
 
